@@ -1,8 +1,13 @@
 //! The host of process-once: runs a guest component against a store so that an event that is
 //! delivered at least once is handled logically once.
 
+mod bindings;
+pub mod contract;
 pub mod deadline;
+pub mod engine;
 pub mod event;
+pub mod imports;
+pub mod processor;
 pub mod source;
 pub mod store;
 pub mod trace;

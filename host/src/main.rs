@@ -1,1 +1,2 @@
+//! The program `process-once`.
 fn main() {}

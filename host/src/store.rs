@@ -74,3 +74,11 @@ pub trait Tx: Send + 'static {
     /// undoes it as well. After the end it does nothing.
     fn rollback(&mut self);
 }
+pub struct Dummy;
+impl Store for Dummy { type Tx = Dummy; fn begin(&mut self, _: &Deadline) -> Result<Dummy, StoreError> { Ok(Dummy) } }
+impl Tx for Dummy {
+    fn try_mark(&mut self, _: &str) -> Result<bool, StoreError> { Ok(true) }
+    fn save_alert(&mut self, _: &Alert) -> Result<(), StoreError> { Ok(()) }
+    fn commit(&mut self) -> Result<(), StoreError> { Ok(()) }
+    fn rollback(&mut self) {}
+}

@@ -1,0 +1,99 @@
+//! The engine: how guests are compiled and run, within which limits, and how one is loaded.
+
+mod limits;
+mod load;
+
+pub use limits::Limits;
+pub(crate) use limits::MemoryLimiter;
+pub use load::{Guest, Inspection, LoadError, NotAGuest};
+
+use std::path::Path;
+use std::time::Duration;
+
+use wasmtime::{Config, EngineWeak};
+
+/// How often the epoch moves, and so how exact the end of a guest's grace is.
+const EPOCH: Duration = Duration::from_millis(10);
+
+/// Compiles guests. Cheap to clone; one is enough for a process.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) wasmtime: wasmtime::Engine,
+    pub(crate) limits: Limits,
+}
+
+impl Engine {
+    /// An engine whose guests run within `limits`.
+    ///
+    /// # Errors
+    /// The machine cannot run compiled WebAssembly, or cannot start a thread.
+    pub fn new(limits: Limits) -> Result<Self, EngineError> {
+        let mut config = Config::new();
+        config
+            .epoch_interruption(true)
+            .max_wasm_stack(limits.stack_bytes)
+            // Of the proposals beyond WebAssembly 2.0, a guest needs none.
+            .wasm_memory64(false)
+            .wasm_multi_memory(false)
+            .wasm_relaxed_simd(false)
+            .wasm_tail_call(false);
+        let wasmtime = wasmtime::Engine::new(&config).map_err(EngineError::from_wasmtime)?;
+        let clock = wasmtime.weak();
+        std::thread::Builder::new()
+            .name("epoch".to_owned())
+            .spawn(move || tick(&clock))
+            .map_err(EngineError::Thread)?;
+        Ok(Self { wasmtime, limits })
+    }
+
+    /// The limits that guests of this engine run within.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Reads, checks and compiles the component at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not a component, or is not a guest; see [`LoadError`].
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<Guest, LoadError> {
+        Guest::from_file(self, path.as_ref())
+    }
+
+    /// Checks and compiles a component.
+    ///
+    /// # Errors
+    /// It is not a component, or not a guest; see [`NotAGuest`].
+    pub fn load_bytes(&self, bytes: &[u8]) -> Result<Guest, NotAGuest> {
+        Guest::from_bytes(self, bytes)
+    }
+}
+
+/// Moves the epoch until the engine is gone.
+fn tick(engine: &EngineWeak) {
+    loop {
+        std::thread::sleep(EPOCH);
+        match engine.upgrade() {
+            Some(engine) => engine.increment_epoch(),
+            None => return,
+        }
+    }
+}
+
+/// Why an engine could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The machine is not one that wasmtime compiles for, or refuses what it needs.
+    #[error("the WebAssembly engine cannot run on this machine")]
+    Unsupported(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The thread that watches over the guests' time could not be started.
+    #[error("the thread that watches over the guests' time could not be started")]
+    Thread(#[source] std::io::Error),
+}
+
+impl EngineError {
+    fn from_wasmtime(error: wasmtime::Error) -> Self {
+        Self::Unsupported(error.into_boxed_dyn_error())
+    }
+}

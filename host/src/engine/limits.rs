@@ -1,0 +1,105 @@
+//! The limits of a guest: time, memory, tables, instances, stack.
+
+use std::time::Duration;
+
+use wasmtime::ResourceLimiter;
+
+/// What a guest may use. The defaults are the secure ones: enough for any guest that keeps the
+/// contract, and an end for one that does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How long a delivery may take, the guest's start-up included where it is due. 10 s.
+    pub delivery: Duration,
+    /// How long the physical transaction may last from its BEGIN. 5 s.
+    pub transaction: Duration,
+    /// How long a guest may run on after its deadline before it is stopped. 1 s.
+    pub grace: Duration,
+    /// The most linear memory of one instance, over all its memories, in bytes. 128 MiB.
+    pub memory_bytes: usize,
+    /// The most elements of all tables of one instance. 100,000.
+    pub table_elements: usize,
+    /// The most core instances that one component may consist of. 32.
+    pub instances: usize,
+    /// The most memories of one instance. 8.
+    pub memories: usize,
+    /// The most tables of one instance. 32.
+    pub tables: usize,
+    /// The stack of a guest, in bytes. 512 KiB.
+    pub stack_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            delivery: Duration::from_secs(10),
+            transaction: Duration::from_secs(5),
+            grace: Duration::from_secs(1),
+            memory_bytes: 128 << 20,
+            table_elements: 100_000,
+            instances: 32,
+            memories: 8,
+            tables: 32,
+            stack_bytes: 512 << 10,
+        }
+    }
+}
+
+/// Holds one instance to its limits.
+#[derive(Debug)]
+pub(crate) struct MemoryLimiter {
+    limits: Limits,
+    memory_bytes: usize,
+    table_elements: usize,
+    /// Whether the guest was ever refused more memory: a trap after that is for want of memory.
+    pub(crate) refused: bool,
+}
+
+impl MemoryLimiter {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, memory_bytes: 0, table_elements: 0, refused: false }
+    }
+}
+
+impl ResourceLimiter for MemoryLimiter {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let total = self.memory_bytes.saturating_add(desired.saturating_sub(current));
+        let allowed = total <= self.limits.memory_bytes;
+        if allowed {
+            self.memory_bytes = total;
+        } else {
+            self.refused = true;
+        }
+        Ok(allowed)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
+        let allowed = total <= self.limits.table_elements;
+        if allowed {
+            self.table_elements = total;
+        }
+        Ok(allowed)
+    }
+
+    fn instances(&self) -> usize {
+        self.limits.instances
+    }
+
+    fn tables(&self) -> usize {
+        self.limits.tables
+    }
+
+    fn memories(&self) -> usize {
+        self.limits.memories
+    }
+}

@@ -1,0 +1,303 @@
+//! The processor: one guest, one store, one delivery after another.
+//!
+//! Invariants:
+//! - An answer that the calls contradict is never believed.
+//! - After a fault the instance is thrown away; the next event runs on a fresh one.
+//! - When a delivery is over, its transaction is: what the guest left open is undone.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use wasmtime::component::Linker;
+use wasmtime::{StoreContextMut, UpdateDeadline};
+
+use crate::bindings::GuestPre;
+use crate::bindings::process_once::alerts::types;
+use crate::contract::{Returned, Stored, Violation};
+use crate::deadline::Deadline;
+use crate::engine::{Guest, MemoryLimiter, NotAGuest};
+use crate::event::Event;
+use crate::imports::{
+    self, Cause, Context, ErrorHandle, GraceOver, GuestFault, HandleMisuse, Left,
+};
+use crate::store::{Store, StoreError};
+use crate::trace::{CallTrace, Ending};
+
+/// A handler that said it handled the event: the only answers after which it may be acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// This delivery stored the marker and the alert.
+    Applied,
+    /// An earlier delivery had stored them; this one changed nothing.
+    AlreadyApplied,
+}
+
+impl Outcome {
+    /// The outcome's name in the interface.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::AlreadyApplied => "already-applied",
+        }
+    }
+}
+
+/// A delivery after which the event must not be acknowledged.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Why.
+    pub reason: FailureReason,
+    /// What is known of the marker and the alert.
+    pub stored: Stored,
+}
+
+/// Why a delivery failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum FailureReason {
+    /// The guest returned this error of the store: the very value that the store gave.
+    Store(StoreError),
+    /// The guest answered `unknown`: it is not finished.
+    Unfinished,
+    /// The guest failed.
+    Fault(GuestFault),
+    /// The thread that runs the guest is gone, and with it the answer.
+    Stopped,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            FailureReason::Store(error) => write!(f, "{error}"),
+            FailureReason::Unfinished => {
+                f.write_str("the guest answered unknown, as an unfinished one does")
+            }
+            FailureReason::Fault(fault) => write!(f, "{fault}"),
+            FailureReason::Stopped => f.write_str("the thread that runs the guest has ended"),
+        }
+    }
+}
+
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.reason {
+            FailureReason::Store(error) => error.source(),
+            FailureReason::Fault(fault) => fault.source(),
+            FailureReason::Unfinished | FailureReason::Stopped => None,
+        }
+    }
+}
+
+/// What came of one delivery.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// The outcome, or why there is none.
+    pub answer: Result<Outcome, Failure>,
+    /// The calls, where [`Processor::record_calls`] asked for them.
+    pub trace: Option<CallTrace>,
+}
+
+/// Runs a guest against a store, on the caller's thread.
+pub struct Processor<S: Store> {
+    guest: Guest,
+    linked: GuestPre<Context<S>>,
+    store: Arc<Mutex<S>>,
+    /// The instance kept from the last delivery; none at first and after a fault.
+    instance: Option<Instance<S>>,
+    record: bool,
+}
+
+/// A guest that has started.
+struct Instance<S: Store> {
+    wasm: wasmtime::Store<Context<S>>,
+    exports: crate::bindings::Guest,
+}
+
+impl<S: Store> fmt::Debug for Processor<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Processor").field("guest", &self.guest).finish_non_exhaustive()
+    }
+}
+
+impl<S: Store> Processor<S> {
+    /// A processor of `guest` on `store`. The guest starts with the first delivery.
+    ///
+    /// # Errors
+    /// The component does not fit the interface; [`Engine::load`](crate::engine::Engine::load) has
+    /// said so before.
+    pub fn new(guest: Guest, store: S) -> Result<Self, NotAGuest> {
+        let linked = link(&guest).map_err(NotAGuest::OtherShape)?;
+        let store = Arc::new(Mutex::new(store));
+        Ok(Self { guest, linked, store, instance: None, record: false })
+    }
+
+    /// Says whether the calls of each delivery are recorded; they are not unless asked for.
+    #[must_use]
+    pub fn record_calls(mut self, record: bool) -> Self {
+        self.record = record;
+        self
+    }
+
+    /// A deadline for one delivery, by the engine's limits.
+    #[must_use]
+    pub fn deadline(&self) -> Deadline {
+        let limits = self.guest.engine.limits();
+        Deadline::new(limits.delivery, limits.transaction)
+    }
+
+    /// Delivers `event` to the guest.
+    ///
+    /// # Errors
+    /// The event was not handled, or it is not known whether it was: it must not be acknowledged.
+    pub fn process(&mut self, event: &Event) -> Result<Outcome, Failure> {
+        let deadline = self.deadline();
+        self.deliver(event, &deadline).answer
+    }
+
+    /// Delivers `event` to the guest within `deadline`, which starts now and may be cancelled from
+    /// another thread.
+    pub fn deliver(&mut self, event: &Event, deadline: &Deadline) -> Delivery {
+        deadline.start();
+        let mut instance = match self.instance.take() {
+            Some(instance) => instance,
+            None => match self.start(deadline) {
+                Ok(instance) => instance,
+                Err(fault) => return self.never_called(event, fault),
+            },
+        };
+        let (delivery, keep) = instance.call(event, deadline, self.record);
+        if keep {
+            self.instance = Some(instance);
+        }
+        delivery
+    }
+}
+
+impl<S: Store> Processor<S> {
+    fn start(&self, deadline: &Deadline) -> Result<Instance<S>, GuestFault> {
+        let engine = &self.guest.engine;
+        let limiter = MemoryLimiter::new(engine.limits().clone());
+        let grace = engine.limits().grace;
+        let mut context = Context::new(Arc::clone(&self.store), limiter);
+        context.watch(deadline.clone());
+        let mut wasm = wasmtime::Store::new(&engine.wasmtime, context);
+        wasm.limiter(|context| &mut context.limiter);
+        wasm.epoch_deadline_callback(move |context: StoreContextMut<'_, Context<S>>| {
+            match context.data().overdue() {
+                Some(late) if late >= grace => Err(GraceOver.into()),
+                _ => Ok(UpdateDeadline::Continue(1)),
+            }
+        });
+        wasm.set_epoch_deadline(1);
+        match self.linked.instantiate(&mut wasm) {
+            Ok(exports) => Ok(Instance { wasm, exports }),
+            Err(error) => Err(imports::classify(error, wasm.data().limiter.refused)),
+        }
+    }
+
+    /// The delivery of an event to a guest that failed in start-up.
+    fn never_called(&self, event: &Event, fault: GuestFault) -> Delivery {
+        let trace = self.record.then(|| CallTrace {
+            event_id: event.id().to_owned(),
+            calls: Vec::new(),
+            ending: Ending::Fault(format!("in start-up, {fault}")),
+        });
+        let reason = FailureReason::Fault(fault);
+        Delivery { answer: Err(Failure { reason, stored: Stored::No }), trace }
+    }
+}
+
+impl<S: Store> Instance<S> {
+    /// Calls the guest; says as well whether it may be kept.
+    fn call(&mut self, event: &Event, deadline: &Deadline, record: bool) -> (Delivery, bool) {
+        self.wasm.data_mut().start(event.clone(), deadline.clone(), record);
+        self.wasm.set_epoch_deadline(1);
+        let alert = types::Alert::from(event.alert().clone());
+        let processor = self.exports.process_once_alerts_processor();
+        let called = processor.call_process_once(&mut self.wasm, event.id(), &alert);
+        let context = self.wasm.data_mut();
+        let returned = called.and_then(|answer| match answer {
+            Ok(types::Outcome::Unknown) => Ok(Answer::Unknown),
+            Ok(types::Outcome::Applied) => Ok(Answer::Outcome(Outcome::Applied)),
+            Ok(types::Outcome::AlreadyApplied) => Ok(Answer::Outcome(Outcome::AlreadyApplied)),
+            Err(error) => Ok(Answer::Error(context.take_error(error)?)),
+        });
+        let memory_refused = context.limiter.refused;
+        let returned = returned.map_err(|error| imports::classify(error, memory_refused));
+        let left = context.finish();
+        let answer = judge(returned, &left).map_err(|reason| {
+            let stored = left.model.stored();
+            Failure { reason, stored }
+        });
+        let faulted = matches!(&answer, Err(Failure { reason: FailureReason::Fault(_), .. }));
+        let trace = left.calls.map(|calls| CallTrace {
+            event_id: event.id().to_owned(),
+            calls,
+            ending: match &answer {
+                Ok(outcome) => Ending::Outcome(outcome.name()),
+                Err(Failure { reason: FailureReason::Store(error), .. }) => {
+                    Ending::Error(error.clone())
+                }
+                Err(Failure { reason: FailureReason::Unfinished, .. }) => Ending::Outcome("unknown"),
+                Err(failure) => Ending::Fault(failure.to_string()),
+            },
+        });
+        (Delivery { answer, trace }, !faulted)
+    }
+}
+
+/// What a call that returned has returned.
+enum Answer {
+    Unknown,
+    Outcome(Outcome),
+    Error(ErrorHandle),
+}
+
+/// Decides what an answer is worth, now that the call has wholly ended.
+///
+/// A broken rule comes before what it led to: a guest that was refused may well trap over it.
+fn judge(returned: Result<Answer, GuestFault>, left: &Left) -> Result<Outcome, FailureReason> {
+    let broke = |violation: &Violation| FailureReason::Fault(GuestFault::Contract(violation.clone()));
+    if let Some(violation) = &left.violation {
+        return Err(broke(violation));
+    }
+    let answer = returned.map_err(FailureReason::Fault)?;
+    let said = match &answer {
+        Answer::Unknown => Returned::Unknown,
+        Answer::Outcome(Outcome::Applied) => Returned::Applied,
+        Answer::Outcome(Outcome::AlreadyApplied) => Returned::AlreadyApplied,
+        Answer::Error(handle) => Returned::Error(handle.id),
+    };
+    // An unfinished guest contradicts nothing: it claims nothing.
+    if said != Returned::Unknown {
+        left.model.may_return(said).map_err(|violation| broke(&violation))?;
+    }
+    if left.leaked > 0 {
+        let cause = Cause::new(HandleMisuse::Leaked(left.leaked));
+        return Err(FailureReason::Fault(GuestFault::Handles(cause)));
+    }
+    match answer {
+        Answer::Outcome(outcome) => Ok(outcome),
+        Answer::Error(handle) => Err(FailureReason::Store(handle.error)),
+        Answer::Unknown => Err(FailureReason::Unfinished),
+    }
+}
+
+/// Links a guest's imports to the host, and finds its export.
+fn link<S: Store>(
+    guest: &Guest,
+) -> Result<GuestPre<Context<S>>, Box<dyn Error + Send + Sync>> {
+    let mut linker = Linker::new(&guest.engine.wasmtime);
+    let linked = imports::link_store(&mut linker)
+        .and_then(|()| imports::link_wasi(&mut linker, &guest.component))
+        .and_then(|()| linker.instantiate_pre(&guest.component))
+        .and_then(GuestPre::new);
+    linked.map_err(wasmtime::Error::into_boxed_dyn_error)
+}
+
+/// Whether a component's imports and exports have the types of the interface.
+pub(crate) fn check(guest: &Guest) -> Result<(), Box<dyn Error + Send + Sync>> {
+    link::<crate::store::Dummy>(guest).map(|_| ())
+}
