@@ -1,0 +1,22 @@
+//! Breaks R10: it saves the message as the device and the device as the message.
+#![no_std]
+
+use process_once_sdk::{Alert, Error, Outcome, String, store};
+
+process_once_sdk::export!(process_once);
+
+fn process_once(event_id: String, alert: Alert) -> Result<Outcome, Error> {
+    let tx = store::begin()?;
+    let undo = |error| {
+        tx.rollback();
+        error
+    };
+    if !tx.try_mark(&event_id).map_err(undo)? {
+        tx.rollback();
+        return Ok(Outcome::AlreadyApplied);
+    }
+    let swapped = Alert { device_id: alert.message, message: alert.device_id, ..alert };
+    tx.save_alert(&swapped).map_err(undo)?;
+    tx.commit().map_err(undo)?;
+    Ok(Outcome::Applied)
+}
