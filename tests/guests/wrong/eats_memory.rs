@@ -14,6 +14,6 @@ fn process_once(_: String, _: Alert) -> Result<Outcome, Error> {
     let _tx = store::begin()?;
     let mut eaten = Vec::new();
     loop {
-        eaten.push(black_box(vec![1_u8; 1 << 20]));
+        eaten.push(black_box(vec![0_u8; 1 << 20]));
     }
 }
