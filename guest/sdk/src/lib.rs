@@ -3,11 +3,11 @@
 //!
 //! ```
 //! #![no_std]
-//! use process_once_sdk::{Alert, Error, Outcome, String, store};
+//! use process_once_sdk::{Alert, Error, Outcome, store};
 //!
 //! process_once_sdk::export!(process_once);
 //!
-//! fn process_once(event_id: String, alert: Alert) -> Result<Outcome, Error> {
+//! fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
 //!     let _tx = store::begin()?;
 //!     Ok(Outcome::Unknown)
 //! }
@@ -31,11 +31,17 @@ pub use bindings::process_once::alerts::types::{Alert, Outcome};
 
 /// Exports a function as the component's `process-once`.
 ///
-/// It takes the path of a `fn(String, Alert) -> Result<Outcome, Error>`. Elsewhere than on
-/// WebAssembly the function is only type-checked, so that a workspace with guests in it builds.
+/// It takes the path of a `fn(&str, &Alert) -> Result<Outcome, Error>`. Elsewhere than on WebAssembly
+/// the function is type-checked and no more, so that a workspace with guests in it builds.
 #[macro_export]
 macro_rules! export {
     ($process_once:path) => {
+        const _: fn(
+            &str,
+            &$crate::Alert,
+        ) -> ::core::result::Result<$crate::Outcome, $crate::Error> = $process_once;
+
+        #[cfg(target_arch = "wasm32")]
         const _: () = {
             use $crate::bindings::exports::process_once::alerts::processor;
 
@@ -46,11 +52,10 @@ macro_rules! export {
                     event_id: $crate::String,
                     alert: $crate::Alert,
                 ) -> ::core::result::Result<$crate::Outcome, $crate::Error> {
-                    $process_once(event_id, alert)
+                    $process_once(&event_id, &alert)
                 }
             }
 
-            #[cfg(target_arch = "wasm32")]
     $crate::bindings::export_guest!(Component with_types_in $crate::bindings);
         };
     };

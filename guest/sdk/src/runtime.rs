@@ -29,17 +29,18 @@ unsafe extern "C" fn cabi_realloc(
     new_len: usize,
 ) -> *mut u8 {
     if new_len == 0 {
+        // Nothing to hold: any aligned address will do.
         return core::ptr::without_provenance_mut(align);
     }
-    let Ok(layout) = Layout::from_size_align(old_len.max(new_len), align) else { unreachable() };
-    // SAFETY: neither size is zero, and `layout` fits: see each branch.
-    let new = unsafe {
-        if old_len == 0 {
-            alloc(layout)
-        } else {
-            // `old_ptr` was allocated with this layout.
-            realloc(old_ptr, Layout::from_size_align_unchecked(old_len, align), new_len)
-        }
+    let new = if old_len == 0 {
+        let Ok(layout) = Layout::from_size_align(new_len, align) else { unreachable() };
+        // SAFETY: the size is not zero.
+        unsafe { alloc(layout) }
+    } else {
+        let Ok(layout) = Layout::from_size_align(old_len, align) else { unreachable() };
+        // SAFETY: `old_ptr` was allocated with this layout, and the new size is not zero. A size that no
+        // layout could have is more than the memory holds, and is answered with null.
+        unsafe { realloc(old_ptr, layout, new_len) }
     };
     if new.is_null() { unreachable() } else { new }
 }

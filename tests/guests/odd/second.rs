@@ -2,7 +2,7 @@
 //! helper does the work.
 #![no_std]
 
-use process_once_sdk::{Alert, Error, Outcome, String, Tx, store};
+use process_once_sdk::{Alert, Error, Outcome, Tx, store};
 
 process_once_sdk::export!(process_once);
 
@@ -32,8 +32,8 @@ impl Drop for Transaction {
     }
 }
 
-fn process_once(_: String, alert: Alert) -> Result<Outcome, Error> {
-    Ok(if apply(&alert)? { Outcome::Applied } else { Outcome::AlreadyApplied })
+fn process_once(_: &str, alert: &Alert) -> Result<Outcome, Error> {
+    Ok(if apply(alert)? { Outcome::Applied } else { Outcome::AlreadyApplied })
 }
 
 /// Tells whether the alert was new.

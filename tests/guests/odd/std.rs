@@ -11,12 +11,12 @@ process_once_sdk::export!(process_once);
 /// How many alerts each device has raised.
 static DEVICES: LazyLock<Mutex<HashMap<String, u64>>> = LazyLock::new(Mutex::default);
 
-fn process_once(event_id: String, alert: Alert) -> Result<Outcome, Error> {
-    let answer = apply(&event_id, &alert);
+fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
+    let answer = apply(event_id, alert);
     match &answer {
         Ok(Outcome::Applied) => {
             let mut devices = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = devices.entry(alert.device_id).or_default();
+            let count = devices.entry(alert.device_id.clone()).or_default();
             *count += 1;
             eprintln!("{event_id}: alert {count} of its device");
         }

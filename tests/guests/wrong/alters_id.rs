@@ -5,19 +5,19 @@ use process_once_sdk::{Alert, Error, Outcome, String, store};
 
 process_once_sdk::export!(process_once);
 
-fn process_once(event_id: String, alert: Alert) -> Result<Outcome, Error> {
+fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
     let tx = store::begin()?;
     let undo = |error| {
         tx.rollback();
         error
     };
-    let mut other = event_id;
+    let mut other = String::from(event_id);
     other.push('.');
     if !tx.try_mark(&other).map_err(undo)? {
         tx.rollback();
         return Ok(Outcome::AlreadyApplied);
     }
-    tx.save_alert(&alert).map_err(undo)?;
+    tx.save_alert(alert).map_err(undo)?;
     tx.commit().map_err(undo)?;
     Ok(Outcome::Applied)
 }

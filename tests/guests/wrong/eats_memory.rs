@@ -6,11 +6,11 @@ extern crate alloc;
 use alloc::{vec, vec::Vec};
 use core::hint::black_box;
 
-use process_once_sdk::{Alert, Error, Outcome, String, store};
+use process_once_sdk::{Alert, Error, Outcome, store};
 
 process_once_sdk::export!(process_once);
 
-fn process_once(_: String, _: Alert) -> Result<Outcome, Error> {
+fn process_once(_: &str, _: &Alert) -> Result<Outcome, Error> {
     let _tx = store::begin()?;
     let mut eaten = Vec::new();
     loop {

@@ -3,7 +3,7 @@
 
 use core::cell::RefCell;
 
-use process_once_sdk::{Alert, Error, Outcome, String, store};
+use process_once_sdk::{Alert, Error, Outcome, store};
 
 process_once_sdk::export!(process_once);
 
@@ -14,8 +14,8 @@ struct Kept(RefCell<Option<Error>>);
 // SAFETY: a guest has one thread.
 unsafe impl Sync for Kept {}
 
-fn process_once(event_id: String, alert: Alert) -> Result<Outcome, Error> {
-    apply(&event_id, &alert)
+fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
+    apply(event_id, alert)
         .or_else(|error| KEPT.0.replace(Some(error)).map_or(Ok(Outcome::Unknown), Err))
 }
 

@@ -3,11 +3,11 @@
 
 use core::hint::black_box;
 
-use process_once_sdk::{Alert, Error, Outcome, String, store};
+use process_once_sdk::{Alert, Error, Outcome, store};
 
 process_once_sdk::export!(process_once);
 
-fn process_once(_: String, _: Alert) -> Result<Outcome, Error> {
+fn process_once(_: &str, _: &Alert) -> Result<Outcome, Error> {
     let _tx = store::begin()?;
     black_box(recurse(0));
     Ok(Outcome::Unknown)
