@@ -3,7 +3,7 @@
 
 extern crate alloc;
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::hint::black_box;
 
 use process_once_sdk::{Alert, Error, Outcome, store};
@@ -14,6 +14,6 @@ fn process_once(_: &str, _: &Alert) -> Result<Outcome, Error> {
     let _tx = store::begin()?;
     let mut eaten = Vec::new();
     loop {
-        eaten.push(black_box(vec![0_u8; 1 << 20]));
+        eaten.push(black_box(Vec::<u8>::with_capacity(1 << 20)));
     }
 }
