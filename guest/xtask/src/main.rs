@@ -5,6 +5,7 @@ mod guests;
 mod toolchain;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
@@ -13,7 +14,18 @@ const USAGE: &str = "usage: cargo run -q -p xtask -- guests | test-guests
   guests       builds the reference guest: target/components/process-once.wasm
   test-guests  builds the tests' guests: target/components/tests/{odd,wrong}/NAME.wasm";
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // One sentence with its causes: a backtrace would bury it.
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
