@@ -1,0 +1,36 @@
+# An index: each target is one line; what is longer lives in guest/xtask.
+# Everything below looks for its files in target/, wherever the caller's own builds go.
+export CARGO_TARGET_DIR := $(CURDIR)/target
+COMPONENT := target/components/process-once.wasm
+
+.PHONY: help build guests test-guests run test bench lint clean
+
+help: ## shows this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 20
+
+build: guests ## builds the program (target/release/process-once) and the guests (target/components)
+	cargo build --release -p process-once
+
+guests: ## builds the reference guest
+	@cargo run -q -p xtask -- guests
+
+test-guests: ## builds the guests of the tests
+	@cargo run -q -p xtask -- test-guests
+
+run: build ## consumes the demo's events into target/demo/alerts.db
+	@mkdir -p target/demo
+	target/release/process-once run --events tests/data/events.jsonl --guest $(COMPONENT) --database target/demo/alerts.db --checkpoint target/demo/events.checkpoint
+
+test: build test-guests ## runs all tests
+	cargo test --release
+
+bench: build ## measures runs against a bare loop
+	cargo bench
+
+lint: ## checks formatting, lints and documentation, all without a warning
+	cargo fmt --all --check
+	cargo clippy --release --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
+
+clean: ## removes everything that was built
+	cargo clean

@@ -1,0 +1,49 @@
+//! What building guests needs beyond cargo: `cargo run -q -p xtask -- guests | test-guests`.
+
+mod component;
+mod guests;
+mod toolchain;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+const USAGE: &str = "usage: cargo run -q -p xtask -- guests | test-guests
+
+  guests       builds the reference guest: target/components/process-once.wasm
+  test-guests  builds the tests' guests: target/components/tests/{odd,wrong}/NAME.wasm";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // One sentence with its causes: a backtrace would bury it.
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["guests"] => guests::reference(&root()?),
+        ["test-guests"] => guests::tests(&root()?),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => bail!("{USAGE}"),
+    }
+}
+
+/// The workspace's folder. Cargo names this package's folder when it runs it; a path compiled in
+/// would be wrong once the folder has been moved.
+fn root() -> Result<PathBuf> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR")
+        .context("this program is run by cargo: cargo run -q -p xtask")?;
+    let root = Path::new(&package).ancestors().nth(2);
+    Ok(root.context("xtask does not lie in guest/xtask")?.to_path_buf())
+}

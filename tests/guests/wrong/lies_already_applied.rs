@@ -1,0 +1,17 @@
+//! Breaks R3: it answers `already-applied` although `try-mark` said true.
+#![no_std]
+
+use process_once_sdk::{Alert, Error, Outcome, store};
+
+process_once_sdk::export!(process_once);
+
+fn process_once(event_id: &str, _: &Alert) -> Result<Outcome, Error> {
+    let tx = store::begin()?;
+    let undo = |error| {
+        tx.rollback();
+        error
+    };
+    tx.try_mark(event_id).map_err(undo)?;
+    tx.rollback();
+    Ok(Outcome::AlreadyApplied)
+}

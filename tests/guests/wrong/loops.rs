@@ -1,0 +1,13 @@
+//! Breaks R14: it computes for ever in its transaction.
+#![no_std]
+
+use process_once_sdk::{Alert, Error, Outcome, store};
+
+process_once_sdk::export!(process_once);
+
+fn process_once(_: &str, _: &Alert) -> Result<Outcome, Error> {
+    let _tx = store::begin()?;
+    loop {
+        core::hint::spin_loop();
+    }
+}

@@ -1,0 +1,14 @@
+//! Breaks R9 and R14: it calls `begin` for ever.
+#![no_std]
+
+use process_once_sdk::{Alert, Error, Outcome, store};
+
+process_once_sdk::export!(process_once);
+
+fn process_once(_: &str, _: &Alert) -> Result<Outcome, Error> {
+    let _tx = store::begin()?;
+    loop {
+        // Each but the first is refused; the error is dropped.
+        let _ = store::begin();
+    }
+}

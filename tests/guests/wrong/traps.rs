@@ -1,0 +1,12 @@
+//! Breaks R14: it traps in its transaction.
+#![no_std]
+#![expect(clippy::panic, reason = "that it traps is what it is for")]
+
+use process_once_sdk::{Alert, Error, Outcome, store};
+
+process_once_sdk::export!(process_once);
+
+fn process_once(_: &str, _: &Alert) -> Result<Outcome, Error> {
+    let _tx = store::begin()?;
+    panic!();
+}
