@@ -19,36 +19,35 @@ struct Shared {
     state: Mutex<State>,
     /// Wakes a [`Deadline::wait`] when the caller cancels.
     cancelled: Condvar,
+    /// How long the delivery may last from its start.
+    delivery: Duration,
     /// How long the transaction may last from its BEGIN.
     transaction: Duration,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
-    /// When the guest's time is over.
-    delivery_ends: Instant,
+    /// When the guest's time is over; set when the delivery starts.
+    delivery_ends: Option<Instant>,
     /// When the transaction's time is over; set by its BEGIN.
     transaction_ends: Option<Instant>,
-    cancelled: bool,
+    /// When the caller cancelled.
+    cancelled: Option<Instant>,
 }
 
 impl Deadline {
-    /// A deadline that starts now: `delivery` for the whole delivery, `transaction` for the
-    /// physical transaction from its BEGIN.
+    /// A deadline whose clock is not running yet: `delivery` is the time for the whole delivery from
+    /// [`Deadline::start`], `transaction` the time for the physical transaction from its BEGIN.
     #[must_use]
-    pub fn starting_now(delivery: Duration, transaction: Duration) -> Self {
-        let state = State {
-            delivery_ends: Instant::now() + delivery,
-            transaction_ends: None,
-            cancelled: false,
-        };
-        Self(Arc::new(Shared { state: Mutex::new(state), cancelled: Condvar::new(), transaction }))
+    pub fn new(delivery: Duration, transaction: Duration) -> Self {
+        let state = Mutex::default();
+        Self(Arc::new(Shared { state, cancelled: Condvar::new(), delivery, transaction }))
     }
 
-    /// Says that the caller no longer wants the delivery. May be called from any thread, at any time.
-    pub fn cancel(&self) {
-        self.state().cancelled = true;
-        self.0.cancelled.notify_all();
+    /// Starts the delivery's clock: what was spent waiting for a turn does not count.
+    pub fn start(&self) {
+        let ends = Instant::now() + self.0.delivery;
+        self.state().delivery_ends = Some(ends);
     }
 
     /// Starts the transaction's clock: the store calls it once its physical BEGIN has succeeded.
@@ -57,31 +56,31 @@ impl Deadline {
         self.state().transaction_ends = Some(ends);
     }
 
+    /// Says that the caller no longer wants the delivery. May be called from any thread, at any time.
+    pub fn cancel(&self) {
+        self.state().cancelled.get_or_insert_with(Instant::now);
+        self.0.cancelled.notify_all();
+    }
+
     /// Whether the delivery may go on.
     ///
     /// # Errors
     /// What ended it: the caller, or a limit that has passed.
     pub fn check(&self) -> Result<(), Expired> {
-        self.state().check()
+        self.state().check(Instant::now())
     }
 
     /// What is left of the time: the smaller rest of the two limits, zero once expired or cancelled.
     #[must_use]
     pub fn remaining(&self) -> Duration {
-        let state = self.state();
-        if state.cancelled {
-            return Duration::ZERO;
-        }
-        state.ends().saturating_duration_since(Instant::now())
+        let now = Instant::now();
+        self.state().ends().map_or(Duration::MAX, |end| end.saturating_duration_since(now))
     }
 
-    /// How long ago the delivery expired or, where it has not, `None`. A cancelled delivery counts
-    /// as expired from the moment a limit would have passed or, if earlier, is given as zero.
+    /// How long ago the delivery expired or was cancelled; `None` while it may go on.
     #[must_use]
     pub fn overdue(&self) -> Option<Duration> {
-        let state = self.state();
-        let late = Instant::now().checked_duration_since(state.ends());
-        late.or(state.cancelled.then_some(Duration::ZERO))
+        Instant::now().checked_duration_since(self.state().ends()?)
     }
 
     /// Waits for `at_most`, or until the delivery expires or is cancelled if that is sooner.
@@ -92,13 +91,13 @@ impl Deadline {
         let until = Instant::now() + at_most;
         let mut state = self.state();
         loop {
-            state.check()?;
             let now = Instant::now();
+            state.check(now)?;
             if now >= until {
                 return Ok(());
             }
-            let rest = until.min(state.ends()).saturating_duration_since(now);
-            let woken = self.0.cancelled.wait_timeout(state, rest);
+            let end = state.ends().map_or(until, |end| end.min(until));
+            let woken = self.0.cancelled.wait_timeout(state, end.saturating_duration_since(now));
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -110,17 +109,18 @@ impl Deadline {
 }
 
 impl State {
-    fn ends(&self) -> Instant {
-        self.transaction_ends.map_or(self.delivery_ends, |end| end.min(self.delivery_ends))
+    /// The earliest of what ends the delivery.
+    fn ends(&self) -> Option<Instant> {
+        [self.delivery_ends, self.transaction_ends, self.cancelled].into_iter().flatten().min()
     }
 
-    fn check(&self) -> Result<(), Expired> {
-        let now = Instant::now();
-        if self.cancelled {
+    fn check(&self, now: Instant) -> Result<(), Expired> {
+        let passed = |end: Option<Instant>| end.is_some_and(|end| now >= end);
+        if self.cancelled.is_some() {
             Err(Expired::Cancelled)
-        } else if self.transaction_ends.is_some_and(|end| now >= end) {
+        } else if passed(self.transaction_ends) {
             Err(Expired::Transaction)
-        } else if now >= self.delivery_ends {
+        } else if passed(self.delivery_ends) {
             Err(Expired::Delivery)
         } else {
             Ok(())
