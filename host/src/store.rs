@@ -10,8 +10,20 @@
 //! Faults, traces and fakes are wrappers around a store, never a branch inside one.
 
 mod error;
+mod faulty;
+mod memory;
+mod patience;
+mod sqlite;
+mod stage;
+mod traced;
 
 pub use error::{ErrorClass, StoreError};
+pub use faulty::{Fault, Faults, Faulty, FaultyTx};
+pub use memory::{Memory, MemoryTx};
+pub use sqlite::{
+    OpenError, OpenProblem, SchemaDifference, Sqlite, SqliteOptions, SqliteTx, Synchronous,
+};
+pub use traced::{CallLog, Traced, TracedTx};
 
 use crate::deadline::Deadline;
 use crate::event::Alert;
