@@ -1,7 +1,7 @@
 //! Another process at the same database, for the tests that need one.
 //!
 //! `contender open DATABASE` opens it as a store; `contender apply DATABASE COUNT` applies the
-//! events `0` to `COUNT` and says how many were new.
+//! events `0` to `COUNT` and says how many were new, or stops at the first that fails.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use process_once::store::{Sqlite, SqliteOptions};
@@ -15,12 +15,22 @@ fn main() {
             Ok(_) => println!("opened"),
             Err(error) => println!("{}", chain(&error)),
         },
-        ["apply", path, count] => {
-            let mut store = Sqlite::open(path, SqliteOptions::default()).unwrap();
-            let events = 0..count.parse::<u32>().unwrap();
-            let new = events.filter(|n| deliver(&mut store, &alert(&n.to_string())).unwrap());
-            println!("{}", new.count());
-        }
+        ["apply", path, count] => apply(path, count.parse().unwrap()),
         _ => panic!("contender open DATABASE | apply DATABASE COUNT"),
     }
+}
+
+fn apply(path: &str, count: u32) {
+    let mut store = Sqlite::open(path, SqliteOptions::default()).unwrap();
+    let mut new = 0;
+    for n in 0..count {
+        match deliver(&mut store, &alert(&n.to_string())) {
+            Ok(is_new) => new += u32::from(is_new),
+            Err(error) => {
+                println!("{n}: {}, {:?}\n{}", error.class(), error.code(), chain(&error));
+                return;
+            }
+        }
+    }
+    println!("{new} new");
 }

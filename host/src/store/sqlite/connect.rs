@@ -45,11 +45,13 @@ pub(super) fn connect(
     Ok(Connected { connection, database_id })
 }
 
-/// Finds what SQLite would only call "unable to open database file".
+/// Finds what SQLite would let pass, or only call "unable to open database file".
 fn check_path(path: &Path) -> Result<(), OpenProblem> {
     match path.metadata() {
         Ok(found) if found.is_dir() => Err(OpenProblem::Folder),
         Ok(found) if !found.is_file() => Err(OpenProblem::NotAFile),
+        // SQLite takes one byte for an empty file, and would write over it.
+        Ok(found) if found.len() == 1 => Err(OpenProblem::NotADatabase(None)),
         Ok(_) => Ok(()),
         Err(_) => match path.parent() {
             Some(parent) if parent.is_dir() => Ok(()),

@@ -112,7 +112,7 @@ pub enum OpenProblem {
     ReadOnly(#[source] Option<rusqlite::Error>),
     /// It is a file of another kind, or encrypted.
     #[error("is not a SQLite database; give another path (the file was left as it is)")]
-    NotADatabase(#[source] rusqlite::Error),
+    NotADatabase(#[source] Option<rusqlite::Error>),
     /// It has a table of one of the store's names, with another shape.
     #[error("holds a table of another shape: {0}; use another file, or rename that table")]
     Schema(SchemaDifference),
@@ -176,7 +176,7 @@ impl OpenProblem {
         move |source| match source.sqlite_extended_error_code().map_or(0, |code| code & 0xff) {
             ffi::SQLITE_CANTOPEN => Self::CannotOpen(source),
             ffi::SQLITE_READONLY => Self::ReadOnly(Some(source)),
-            ffi::SQLITE_NOTADB => Self::NotADatabase(source),
+            ffi::SQLITE_NOTADB => Self::NotADatabase(Some(source)),
             _ if class_of(&source) == ErrorClass::Busy => Self::Locked(source),
             _ => Self::Sqlite { doing, source },
         }

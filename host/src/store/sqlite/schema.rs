@@ -126,7 +126,7 @@ fn difference(connection: &Connection, table: &Table) -> Result<Found> {
     let columns = columns(connection, table.name)?;
     for wanted in table.columns {
         let found = columns.iter().find(|found| found.name.eq_ignore_ascii_case(wanted.name));
-        let found = found.map_or_else(|| "no such column".to_owned(), |found| found.words());
+        let found = found.map_or_else(|| "no such column".to_owned(), FoundColumn::words);
         if !wanted.admits(&found) {
             return Ok(other(table, Some(wanted.name), wanted.words(), &found));
         }
