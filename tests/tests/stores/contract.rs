@@ -57,8 +57,9 @@ fn staged_is_not_stored<L: Lab>(lab: &L) {
 }
 
 /// What is done inside a transaction before its commit.
-const STEPS: [fn(&mut dyn Calls) -> Result<(), StoreError>; 2] =
-    [|tx| tx.mark("e").map(drop), |tx| tx.save("e")];
+const STEPS: [Step; 2] = [|tx| tx.mark("e").map(drop), |tx| tx.save("e")];
+
+type Step = fn(&mut dyn Calls) -> Result<(), StoreError>;
 
 /// A transaction of any store.
 trait Calls {

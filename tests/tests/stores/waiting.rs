@@ -117,7 +117,7 @@ fn cancelled_at_a_step<L: Lab>(lab: &L) {
         let mut tx = store.begin(&deadline).unwrap();
         let cancel_before = |this| {
             if this == step {
-                deadline.cancel()
+                deadline.cancel();
             }
         };
         cancel_before(0);

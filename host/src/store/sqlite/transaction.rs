@@ -167,3 +167,51 @@ impl Drop for SqliteTx {
 fn lost() -> StoreError {
     StoreError::new(ErrorClass::ConnectionLost, "the transaction has no connection")
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::{Sqlite, SqliteOptions, Store};
+
+    /// Stages a pair in a database prepared by `sql`, lets SQLite interrupt any statement from then
+    /// on, and ends the transaction: the connection is kept, and the pair is stored or not.
+    fn check(sql: &str, end: fn(&mut SqliteTx), stored: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("alerts.db");
+        let mut store = Sqlite::open(&path, SqliteOptions::default()).unwrap();
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let hour = Duration::from_secs(3_600);
+        let mut tx = store.begin(&Deadline::new(hour, hour)).unwrap();
+        assert_eq!(tx.try_mark("e"), Ok(true));
+        let (device_id, message) = (String::new(), String::new());
+        let alert = Alert { source_event_id: "e".to_owned(), device_id, message };
+        let saved = tx.save_alert(&alert);
+        assert_eq!(saved.is_ok(), sql.is_empty());
+        tx.connection.as_mut().unwrap().progress_handler(1, Some(|| true)).unwrap();
+        end(&mut tx);
+        let place = put(&tx.place, Place::GivenUp);
+        assert!(matches!(place, Place::Here(_)), "the connection is trusted: {place:?}");
+        assert_eq!(store.is_marked("e"), Ok(stored));
+    }
+
+    #[test]
+    fn a_commit_is_never_interrupted() {
+        check("", |tx| tx.commit().unwrap(), true);
+    }
+
+    #[test]
+    fn a_rollback_is_never_interrupted() {
+        check("", SqliteTx::rollback, false);
+    }
+
+    #[test]
+    fn a_rollback_of_what_sqlite_has_rolled_back_sends_nothing_and_keeps_the_connection() {
+        let trigger = "CREATE TRIGGER no BEFORE INSERT ON alerts
+                       BEGIN SELECT RAISE(ROLLBACK, 'gone'); END";
+        check(trigger, SqliteTx::rollback, false);
+    }
+}
