@@ -142,12 +142,17 @@ pub enum Expired {
     Cancelled,
 }
 
+impl From<Expired> for ErrorClass {
+    fn from(expired: Expired) -> Self {
+        match expired {
+            Expired::Delivery | Expired::Transaction => Self::Deadline,
+            Expired::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
 impl From<Expired> for StoreError {
     fn from(expired: Expired) -> Self {
-        let class = match expired {
-            Expired::Delivery | Expired::Transaction => ErrorClass::Deadline,
-            Expired::Cancelled => ErrorClass::Cancelled,
-        };
-        Self::new(class, expired.to_string())
+        Self::new(expired.into(), expired.to_string())
     }
 }

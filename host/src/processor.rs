@@ -21,7 +21,7 @@ use crate::event::Event;
 use crate::imports::{
     self, Cause, Context, ErrorHandle, GraceOver, GuestFault, HandleMisuse, Left,
 };
-use crate::store::{Store, StoreError};
+use crate::store::{Memory, Store, StoreError};
 use crate::trace::{CallTrace, Ending};
 
 /// A handler that said it handled the event: the only answers after which it may be acknowledged.
@@ -299,5 +299,5 @@ fn link<S: Store>(
 
 /// Whether a component's imports and exports have the types of the interface.
 pub(crate) fn check(guest: &Guest) -> Result<(), Box<dyn Error + Send + Sync>> {
-    link::<crate::store::Dummy>(guest).map(|_| ())
+    link::<Memory>(guest).map(|_| ())
 }

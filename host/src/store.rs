@@ -10,8 +10,20 @@
 //! Faults, traces and fakes are wrappers around a store, never a branch inside one.
 
 mod error;
+mod faulty;
+mod memory;
+mod patience;
+mod sqlite;
+mod stage;
+mod traced;
 
 pub use error::{ErrorClass, StoreError};
+pub use faulty::{Fault, Faults, Faulty, FaultyTx};
+pub use memory::{Memory, MemoryTx};
+pub use sqlite::{
+    OpenError, OpenProblem, SchemaDifference, Sqlite, SqliteOptions, SqliteTx, Synchronous,
+};
+pub use traced::{CallLog, Traced, TracedTx};
 
 use crate::deadline::Deadline;
 use crate::event::Alert;
@@ -73,12 +85,4 @@ pub trait Tx: Send + 'static {
     /// stays. It cannot fail: a store that cannot undo gives the connection up instead, which
     /// undoes it as well. After the end it does nothing.
     fn rollback(&mut self);
-}
-pub struct Dummy;
-impl Store for Dummy { type Tx = Dummy; fn begin(&mut self, _: &Deadline) -> Result<Dummy, StoreError> { Ok(Dummy) } }
-impl Tx for Dummy {
-    fn try_mark(&mut self, _: &str) -> Result<bool, StoreError> { Ok(true) }
-    fn save_alert(&mut self, _: &Alert) -> Result<(), StoreError> { Ok(()) }
-    fn commit(&mut self) -> Result<(), StoreError> { Ok(()) }
-    fn rollback(&mut self) {}
 }

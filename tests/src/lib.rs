@@ -1,0 +1,4 @@
+//! What the tests of process-once share.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+pub mod stores;
