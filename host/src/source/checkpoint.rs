@@ -30,6 +30,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::Offset;
@@ -107,22 +108,21 @@ impl Checkpoint {
 }
 
 fn parse(text: &[u8]) -> Result<Checkpoint, String> {
-    #[derive(Deserialize)]
-    struct Version {
-        version: u64,
-    }
-
     if text.len() as u64 > MAX_BYTES {
         return Err(format!("is longer than {MAX_BYTES} bytes"));
     }
-    // The version first: a later one may have other members.
-    let Version { version } =
-        serde_json::from_slice(text).map_err(|error| format!("does not read: {error}"))?;
-    if version != VERSION {
-        return Err(format!("has version {version}, and this program reads version {VERSION}"));
+    let unparsed = |error| format!("cannot be parsed: {error}");
+    let members: Map<String, Value> = serde_json::from_slice(text).map_err(unparsed)?;
+    // The version first: another one may have other members.
+    match members.get("version") {
+        Some(version) if *version == VERSION => {}
+        Some(version) => {
+            return Err(format!("has version {version}; this program reads version {VERSION}"));
+        }
+        None => return Err("has no version".to_owned()),
     }
     let checkpoint: Checkpoint =
-        serde_json::from_slice(text).map_err(|error| format!("does not read: {error}"))?;
+        serde_json::from_value(Value::Object(members)).map_err(unparsed)?;
     let Checkpoint { byte, line, .. } = checkpoint;
     if line == 0 || line > byte {
         return Err(format!("has {line} lines in {byte} bytes"));

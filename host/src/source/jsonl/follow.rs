@@ -32,7 +32,7 @@ pub(super) struct Follow {
     changes: Receiver<()>,
     waker: SyncSender<()>,
     /// Kept alive to go on watching; `None` where watching is impossible.
-    watcher: Option<RecommendedWatcher>,
+    pub(super) watcher: Option<RecommendedWatcher>,
     /// What was found wrong with the file, told once its rest has been read.
     ended: Option<SourceError>,
 }

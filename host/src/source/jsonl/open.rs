@@ -1,7 +1,7 @@
 //! Opening a file of events: everything that is checked before the first one is delivered.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,21 +51,24 @@ pub(super) fn open(
     .map_err(|source| OpenError::Thread { source })?;
 
     let name: Arc<str> = path.display().to_string().into();
-    let follow = match options.follow {
-        true => {
-            let followed = file.try_clone().map_err(unreadable)?;
-            Some(Follow::start(Arc::clone(&name), path, followed))
-        }
-        false => None,
+    let follow = if options.follow {
+        let followed = file.try_clone().map_err(unreadable)?;
+        Some(Follow::start(Arc::clone(&name), path, followed))
+    } else {
+        None
     };
     let checkpoint = Acknowledgements { path: checkpoint_path, writer };
     JsonLines::start(Stream { name, input: file, lines, follow }, resumed, Some(checkpoint))
 }
 
 fn open_events(path: &Path) -> Result<File, OpenError> {
-    let error = |source: std::io::Error| match source.kind() {
-        ErrorKind::NotFound => OpenError::EventsMissing { path: path.to_owned() },
-        _ => OpenError::EventsUnreadable { path: path.to_owned(), source },
+    let error = |source: io::Error| {
+        let path = path.to_owned();
+        if source.kind() == ErrorKind::NotFound {
+            OpenError::EventsMissing { path }
+        } else {
+            OpenError::EventsUnreadable { path, source }
+        }
     };
     // Looked at before it is opened: opening a pipe would wait for its writer.
     let metadata = fs::metadata(path).map_err(error)?;
