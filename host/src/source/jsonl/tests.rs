@@ -328,3 +328,12 @@ fn a_stream_without_a_checkpoint_accepts_and_forgets_acknowledgements() {
         ("events.jsonl", None, None)
     );
 }
+
+/// The counts stand in the README beside the file, and others rely on them.
+#[test]
+fn the_sample_events_are_as_many_as_their_readme_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/events.jsonl");
+    let (ids, error) = rest(&mut read(fs::File::open(path).unwrap()));
+    let distinct: std::collections::HashSet<&String> = ids.iter().collect();
+    assert_eq!((ids.len(), distinct.len(), error), (1_200, 1_026, None));
+}
