@@ -1,5 +1,8 @@
 //! The source: where events come from, at least once, and where they are acknowledged.
 
+mod checkpoint;
+pub mod jsonl;
+
 use std::fmt;
 use std::future::Future;
 
