@@ -16,7 +16,7 @@ use crate::bindings::GuestPre;
 use crate::bindings::process_once::alerts::types;
 use crate::contract::{Returned, Stored, Violation};
 use crate::deadline::Deadline;
-use crate::engine::{Guest, MemoryLimiter, NotAGuest};
+use crate::engine::{Guest, Limits, MemoryLimiter, NotAGuest};
 use crate::event::Event;
 use crate::imports::{
     self, Cause, Context, ErrorHandle, GraceOver, GuestFault, HandleMisuse, Left,
@@ -140,10 +140,16 @@ impl<S: Store> Processor<S> {
         self
     }
 
+    /// The limits that the guest runs within.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        self.guest.engine.limits()
+    }
+
     /// A deadline for one delivery, by the engine's limits.
     #[must_use]
     pub fn deadline(&self) -> Deadline {
-        let limits = self.guest.engine.limits();
+        let limits = self.limits();
         Deadline::new(limits.delivery, limits.transaction)
     }
 
@@ -184,11 +190,12 @@ impl<S: Store> Processor<S> {
         context.watch(deadline.clone());
         let mut wasm = wasmtime::Store::new(&engine.wasmtime, context);
         wasm.limiter(|context| &mut context.limiter);
-        wasm.epoch_deadline_callback(move |context: StoreContextMut<'_, Context<S>>| {
-            match context.data().overdue() {
-                Some(late) if late >= grace => Err(GraceOver.into()),
-                _ => Ok(UpdateDeadline::Continue(1)),
-            }
+        wasm.epoch_deadline_callback(move |context: StoreContextMut<'_, Context<S>>| match context
+            .data()
+            .overdue()
+        {
+            Some(late) if late >= grace => Err(GraceOver.into()),
+            _ => Ok(UpdateDeadline::Continue(1)),
         });
         wasm.set_epoch_deadline(1);
         match self.linked.instantiate(&mut wasm) {
@@ -240,7 +247,9 @@ impl<S: Store> Instance<S> {
                 Err(Failure { reason: FailureReason::Store(error), .. }) => {
                     Ending::Error(error.clone())
                 }
-                Err(Failure { reason: FailureReason::Unfinished, .. }) => Ending::Outcome("unknown"),
+                Err(Failure { reason: FailureReason::Unfinished, .. }) => {
+                    Ending::Outcome("unknown")
+                }
                 Err(failure) => Ending::Fault(failure.to_string()),
             },
         });
@@ -259,7 +268,8 @@ enum Answer {
 ///
 /// A broken rule comes before what it led to: a guest that was refused may well trap over it.
 fn judge(returned: Result<Answer, GuestFault>, left: &Left) -> Result<Outcome, FailureReason> {
-    let broke = |violation: &Violation| FailureReason::Fault(GuestFault::Contract(violation.clone()));
+    let broke =
+        |violation: &Violation| FailureReason::Fault(GuestFault::Contract(violation.clone()));
     if let Some(violation) = &left.violation {
         return Err(broke(violation));
     }
@@ -286,9 +296,7 @@ fn judge(returned: Result<Answer, GuestFault>, left: &Left) -> Result<Outcome, F
 }
 
 /// Links a guest's imports to the host, and finds its export.
-fn link<S: Store>(
-    guest: &Guest,
-) -> Result<GuestPre<Context<S>>, Box<dyn Error + Send + Sync>> {
+fn link<S: Store>(guest: &Guest) -> Result<GuestPre<Context<S>>, Box<dyn Error + Send + Sync>> {
     let mut linker = Linker::new(&guest.engine.wasmtime);
     let linked = imports::link_store(&mut linker)
         .and_then(|()| imports::link_wasi(&mut linker, &guest.component))

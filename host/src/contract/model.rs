@@ -425,14 +425,8 @@ mod tests {
                 &[Begin, MarkTrue, Save, Commit, Commit],
                 "R9: commit was called after the transaction had ended",
             ),
-            (
-                &[Begin, MarkTrue, Save, CommitFails, Commit],
-                "R9: commit was called a second time",
-            ),
-            (
-                &[Begin, MarkFalse, Rollback, Rollback],
-                "R9: rollback was called a second time",
-            ),
+            (&[Begin, MarkTrue, Save, CommitFails, Commit], "R9: commit was called a second time"),
+            (&[Begin, MarkFalse, Rollback, Rollback], "R9: rollback was called a second time"),
         ]);
     }
 

@@ -68,7 +68,9 @@ impl Rule {
                  returned"
             }
             Self::R4 => "when begin fails, its error is returned and nothing else is called",
-            Self::R5 => "when try-mark fails, the transaction is rolled back and the error returned",
+            Self::R5 => {
+                "when try-mark fails, the transaction is rolled back and the error returned"
+            }
             Self::R6 => {
                 "when save-alert fails, the transaction is rolled back and the error returned"
             }

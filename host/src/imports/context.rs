@@ -255,7 +255,9 @@ impl<T> Delivering<T> {
 /// Makes a call on the store's transaction.
 fn carry_out(tx: &mut impl Tx, call: &Call) -> Result<Option<bool>, StoreError> {
     match call {
-        Call::Begin => Err(StoreError::new(ErrorClass::Misuse, "begin is no call on a transaction")),
+        Call::Begin => {
+            Err(StoreError::new(ErrorClass::Misuse, "begin is no call on a transaction"))
+        }
         Call::TryMark(event_id) => tx.try_mark(event_id).map(Some),
         Call::SaveAlert(alert) => tx.save_alert(alert).map(|()| None),
         Call::Commit => tx.commit().map(|()| None),

@@ -16,12 +16,12 @@
 
 mod log;
 
+use wasmtime::StoreContextMut;
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
 use wasmtime::component::{
     Component, ComponentNamedList, ComponentType, Lift, Linker, LinkerInstance, Lower, Resource,
     ResourceType, Val,
 };
-use wasmtime::StoreContextMut;
 
 use self::log::Lines;
 use super::context::Context;
@@ -135,9 +135,10 @@ fn resource_type(name: &str) -> ResourceType {
         "descriptor" => ResourceType::host::<Folder>(),
         "terminal-input" => ResourceType::host::<TerminalInput>(),
         "terminal-output" => ResourceType::host::<TerminalOutput>(),
-        _ => ResourceType::host_dynamic(name.bytes().fold(0, |sum: u32, byte| {
-            sum.wrapping_mul(31).wrapping_add(u32::from(byte))
-        })),
+        _ => ResourceType::host_dynamic(
+            name.bytes()
+                .fold(0, |sum: u32, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte))),
+        ),
     }
 }
 
@@ -230,7 +231,9 @@ fn answer_streams<S: Store>(
             })
         }
         "[method]input-stream.subscribe" => {
-            give(linked, function, |nothing, (_,): (Resource<Input>,)| nothing.hand_out::<Pollable>())
+            give(linked, function, |nothing, (_,): (Resource<Input>,)| {
+                nothing.hand_out::<Pollable>()
+            })
         }
         "[method]output-stream.subscribe" => {
             give(linked, function, |nothing, (_,): (Resource<Output>,)| {
@@ -260,7 +263,9 @@ fn answer_poll<S: Store>(
     function: &str,
 ) -> wasmtime::Result<bool> {
     match function {
-        "[method]pollable.ready" => give(linked, function, |_, (_,): (Resource<Pollable>,)| Ok(true)),
+        "[method]pollable.ready" => {
+            give(linked, function, |_, (_,): (Resource<Pollable>,)| Ok(true))
+        }
         "[method]pollable.block" => give(linked, function, |_, (_,): (Resource<Pollable>,)| Ok(())),
         "poll" => give(linked, function, |_, (all,): (Vec<Resource<Pollable>>,)| {
             Ok((0_u32..).zip(all).map(|(index, _)| index).collect::<Vec<u32>>())
@@ -288,9 +293,9 @@ fn answer_wall_clock<S: Store>(
     function: &str,
 ) -> wasmtime::Result<bool> {
     match function {
-        "now" => give(linked, function, |_, ()| {
-            Ok(Datetime { seconds: NOW_SECONDS, nanoseconds: 0 })
-        }),
+        "now" => {
+            give(linked, function, |_, ()| Ok(Datetime { seconds: NOW_SECONDS, nanoseconds: 0 }))
+        }
         "resolution" => give(linked, function, |_, ()| Ok(Datetime { seconds: 0, nanoseconds: 1 })),
         _ => Ok(false),
     }
@@ -304,9 +309,9 @@ fn answer_random<S: Store>(
         "get-random-u64" | "get-insecure-random-u64" => {
             give(linked, function, |nothing, ()| Ok(nothing.number()))
         }
-        "insecure-seed" => give(linked, function, |nothing, ()| {
-            Ok((nothing.number(), nothing.number()))
-        }),
+        "insecure-seed" => {
+            give(linked, function, |nothing, ()| Ok((nothing.number(), nothing.number())))
+        }
         "get-random-bytes" | "get-insecure-random-bytes" => {
             give(linked, function, |nothing, (length,): (u64,)| nothing.bytes(length))
         }
