@@ -1,2 +1,9 @@
-//! The program `process-once`.
-fn main() {}
+//! The program `process-once`: arguments, dispatch and exit codes; the work is the library's.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}
