@@ -3,7 +3,7 @@
 export CARGO_TARGET_DIR := $(CURDIR)/target
 COMPONENT := target/components/process-once.wasm
 
-.PHONY: help build guests test-guests run test bench lint clean
+.PHONY: help build guests test-guests run test bench bench-short lint clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 20
@@ -24,8 +24,11 @@ run: build ## consumes the demo's events into target/demo/alerts.db
 test: build test-guests ## runs all tests
 	cargo test --release
 
-bench: build ## measures runs against a bare loop
-	cargo bench
+bench: build ## measures a run beside a bare loop
+	cargo bench -q -p process-once --bench run
+
+bench-short: build ## shows that the bench runs
+	cargo bench -q -p process-once --bench run -- --short
 
 lint: ## checks formatting, lints and documentation, all without a warning
 	cargo fmt --all --check
