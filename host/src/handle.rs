@@ -1,6 +1,8 @@
 //! A processor on a thread of its own, for callers that await.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -33,6 +35,8 @@ pub struct Handle {
 struct Job {
     event: Event,
     deadline: Deadline,
+    /// Whether the series that it belongs to has ended.
+    ended: Arc<AtomicBool>,
     reply: oneshot::Sender<Delivery>,
 }
 
@@ -46,8 +50,15 @@ impl Handle {
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
         let (ending, ended) = oneshot::channel();
         std::thread::Builder::new().name("guest".to_owned()).spawn(move || {
-            while let Some(Job { event, deadline, reply }) = queue.blocking_recv() {
-                let delivery = processor.deliver(&event, &deadline);
+            while let Some(Job { event, deadline, ended, reply }) = queue.blocking_recv() {
+                let delivery = if ended.load(Ordering::Relaxed) {
+                    unanswered(FailureReason::NeverBegan, Stored::No)
+                } else {
+                    processor.deliver(&event, &deadline)
+                };
+                if delivery.answer.is_err() {
+                    ended.store(true, Ordering::Relaxed);
+                }
                 // Whoever asked may have stopped listening; the delivery is over all the same.
                 let _ = reply.send(delivery);
             }
@@ -67,13 +78,13 @@ impl Handle {
 
     /// Delivers `event` to the guest, and gives the recorded calls as well.
     pub async fn deliver(&self, event: Event) -> Delivery {
-        let cancel = CancelOnDrop(Deadline::new(self.limits.delivery, self.limits.transaction));
-        let (reply, answer) = oneshot::channel();
-        let job = Job { event, deadline: cancel.0.clone(), reply };
-        if self.jobs.send(job).await.is_err() {
-            return stopped();
-        }
-        answer.await.unwrap_or_else(|_| stopped())
+        self.series().submit(event).await.delivered().await
+    }
+
+    /// A series of deliveries that ends with its first failure.
+    #[must_use]
+    pub fn series(&self) -> Series<'_> {
+        Series { handle: self, ended: Arc::default() }
     }
 
     /// Lets the deliveries under way end, and waits until the thread and its store are closed.
@@ -84,17 +95,64 @@ impl Handle {
     }
 }
 
-/// Cancels a delivery whose caller goes away; after the answer it does nothing.
-struct CancelOnDrop(Deadline);
+/// Deliveries that are asked for ahead, so that the guest never waits for its caller, and of which
+/// none begins once one before it has failed: what is stored is always that of a prefix.
+#[derive(Debug)]
+pub struct Series<'a> {
+    handle: &'a Handle,
+    /// Set by the first failure, or by the caller: nothing of the series begins any more.
+    ended: Arc<AtomicBool>,
+}
 
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
+impl Series<'_> {
+    /// Asks for the next delivery; waits while too many are waiting for their turn.
+    pub async fn submit(&self, event: Event) -> Submitted {
+        let limits = &self.handle.limits;
+        let deadline = Deadline::new(limits.delivery, limits.transaction);
+        let cancel = CancelOnDrop(Some(deadline.clone()));
+        let (reply, answer) = oneshot::channel();
+        let job = Job { event, deadline, ended: Arc::clone(&self.ended), reply };
+        // A thread that is gone drops the reply with the job, which is how the answer says so.
+        let _ = self.handle.jobs.send(job).await;
+        Submitted { answer, cancel }
+    }
+
+    /// Ends the series: the delivery under way comes to its end, none begins after it.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
     }
 }
 
-/// The answer of a thread that is gone: it may have gone in the middle of a commit.
-fn stopped() -> Delivery {
-    let failure = Failure { reason: FailureReason::Stopped, stored: Stored::Unknown };
-    Delivery { answer: Err(failure), trace: None }
+/// A delivery that was asked for. Dropping it cancels the delivery.
+#[derive(Debug)]
+pub struct Submitted {
+    answer: oneshot::Receiver<Delivery>,
+    cancel: CancelOnDrop,
+}
+
+impl Submitted {
+    /// What came of it. May be dropped and called again until it has answered: nothing is lost.
+    pub async fn delivered(&mut self) -> Delivery {
+        // A thread that is gone may have gone in the middle of a commit.
+        let gone = |_| unanswered(FailureReason::Stopped, Stored::Unknown);
+        let delivery = (&mut self.answer).await.unwrap_or_else(gone);
+        self.cancel.0 = None;
+        delivery
+    }
+}
+
+/// Cancels a delivery whose caller goes away before it has its answer.
+#[derive(Debug)]
+struct CancelOnDrop(Option<Deadline>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(deadline) = &self.0 {
+            deadline.cancel();
+        }
+    }
+}
+
+fn unanswered(reason: FailureReason, stored: Stored) -> Delivery {
+    Delivery { answer: Err(Failure { reason, stored }), trace: None }
 }

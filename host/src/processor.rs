@@ -63,6 +63,8 @@ pub enum FailureReason {
     Unfinished,
     /// The guest failed.
     Fault(GuestFault),
+    /// The delivery never began: its series had ended before its turn.
+    NeverBegan,
     /// The thread that runs the guest is gone, and with it the answer.
     Stopped,
 }
@@ -75,6 +77,7 @@ impl fmt::Display for Failure {
                 f.write_str("the guest answered unknown, as an unfinished one does")
             }
             FailureReason::Fault(fault) => write!(f, "{fault}"),
+            FailureReason::NeverBegan => f.write_str("an earlier delivery had ended the series"),
             FailureReason::Stopped => f.write_str("the thread that runs the guest has ended"),
         }
     }
@@ -85,7 +88,7 @@ impl Error for Failure {
         match &self.reason {
             FailureReason::Store(error) => error.source(),
             FailureReason::Fault(fault) => fault.source(),
-            FailureReason::Unfinished | FailureReason::Stopped => None,
+            FailureReason::Unfinished | FailureReason::NeverBegan | FailureReason::Stopped => None,
         }
     }
 }

@@ -3,15 +3,21 @@
 //! Invariants:
 //! - An event is acknowledged only after its handler answered `applied` or `already-applied`, and
 //!   after all that the caller wants to see of it was handed over.
-//! - After the first failure nothing more is fetched, processed or acknowledged.
+//! - After the first failure nothing more is processed or acknowledged. Events are fetched ahead, so
+//!   that the guest does not wait for this side, but a delivery begins only when all before it
+//!   succeeded.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
 
-use crate::handle::Handle;
-use crate::processor::{Delivery, Failure, Outcome};
+use crate::handle::{Handle, Submitted};
+use crate::processor::{Delivery, Failure, FailureReason, Outcome};
 use crate::source::{Offset, Received, Source};
+
+/// How many events are fetched ahead of the one that is acknowledged next.
+const AHEAD: usize = 16;
 
 /// How many events came to which end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +63,7 @@ pub enum Stop<E> {
 /// Consumes `source` until it ends, `drain` resolves, or something fails. `watch` sees every
 /// delivery before it is acknowledged.
 ///
-/// When `drain` resolves, no new event is taken and the one under way comes to its end. What was
+/// When `drain` resolves, no new delivery begins and the one under way comes to its end. What was
 /// done is acknowledged durably in every case.
 ///
 /// # Errors
@@ -69,37 +75,65 @@ pub async fn consume<S: Source>(
     drain: impl Future<Output = ()>,
     mut watch: impl FnMut(&Received, &Delivery) -> io::Result<()>,
 ) -> (Counts, Result<(), Stop<S::Error>>) {
+    let series = handle.series();
+    let mut under_way = VecDeque::with_capacity(AHEAD);
     let mut counts = Counts::default();
     let mut drain = pin!(drain);
+    // How fetching ended, once it has.
+    let mut fetched = None;
     let ended = loop {
-        let next = tokio::select! {
+        let fetching = fetched.is_none();
+        tokio::select! {
             biased;
-            () = &mut drain => break Ok(()),
-            next = source.next() => next,
-        };
-        let received = match next {
-            Ok(Some(received)) => received,
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(Stop::Source(error)),
-        };
-        if let Err(stop) = handle_one(source, handle, &received, &mut watch, &mut counts).await {
-            break Err(stop);
+            () = &mut drain, if fetching => {
+                series.end();
+                fetched = Some(Ok(()));
+            }
+            next = source.next(), if fetching && under_way.len() < AHEAD => match next {
+                Ok(Some(received)) => {
+                    let submitted = series.submit(received.event.clone()).await;
+                    under_way.push_back((received, submitted));
+                }
+                Ok(None) => fetched = Some(Ok(())),
+                Err(error) => fetched = Some(Err(Stop::Source(error))),
+            },
+            Some((received, delivery)) = oldest(&mut under_way) => {
+                if !fetching && never_began(&delivery) {
+                    break Ok(());
+                }
+                let settled = settle(source, &received, delivery, &mut watch, &mut counts).await;
+                if let Err(stop) = settled {
+                    break Err(stop);
+                }
+            }
+            else => break fetched.unwrap_or(Ok(())),
         }
     };
     let flushed = source.flush().await.map_err(Stop::Source);
     (counts, ended.and(flushed))
 }
 
-/// Processes one event and acknowledges it.
-async fn handle_one<S: Source>(
+/// The oldest delivery under way, once it is over. Dropping the future loses nothing.
+async fn oldest(under_way: &mut VecDeque<(Received, Submitted)>) -> Option<(Received, Delivery)> {
+    let delivery = under_way.front_mut()?.1.delivered().await;
+    let (received, _) = under_way.pop_front()?;
+    Some((received, delivery))
+}
+
+/// Whether a delivery was dropped from the queue since the series had ended.
+fn never_began(delivery: &Delivery) -> bool {
+    matches!(&delivery.answer, Err(Failure { reason: FailureReason::NeverBegan, .. }))
+}
+
+/// Shows a delivery and acknowledges its event.
+async fn settle<S: Source>(
     source: &mut S,
-    handle: &Handle,
     received: &Received,
+    delivery: Delivery,
     watch: &mut impl FnMut(&Received, &Delivery) -> io::Result<()>,
     counts: &mut Counts,
 ) -> Result<(), Stop<S::Error>> {
     let offset = || received.offset.clone();
-    let delivery = handle.deliver(received.event.clone()).await;
     let watched = watch(received, &delivery);
     let outcome = delivery.answer.map_err(|source| Stop::Delivery { offset: offset(), source })?;
     watched.map_err(|source| Stop::Watch { offset: offset(), source })?;
