@@ -1,7 +1,7 @@
 # An index: each target is one line; what is longer lives in guest/xtask.
 # Everything below looks for its files in target/, wherever the caller's own builds go.
 export CARGO_TARGET_DIR := $(CURDIR)/target
-COMPONENT := target/components/process-once.wasm
+PROGRAM := target/release/process-once
 
 .PHONY: help build guests test-guests run test bench bench-short lint clean
 
@@ -17,9 +17,10 @@ guests: ## builds the reference guest
 test-guests: ## builds the guests of the tests
 	@cargo run -q -p xtask -- test-guests
 
-run: build ## consumes the demo's events into target/demo/alerts.db
-	@mkdir -p target/demo
-	target/release/process-once run --events tests/data/events.jsonl --guest $(COMPONENT) --database target/demo/alerts.db --checkpoint target/demo/events.checkpoint
+run: build ## consumes the sample events into target/demo, which is made anew
+	@rm -rf target/demo && mkdir -p target/demo
+	$(PROGRAM) run --events tests/data/events.jsonl --database target/demo/alerts.db --checkpoint target/demo/checkpoint --trace target/demo/trace
+	@echo "left to look at: target/demo/alerts.db (SQLite), target/demo/trace (each event's calls)"
 
 test: build test-guests ## runs all tests
 	cargo test --release
