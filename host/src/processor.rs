@@ -283,8 +283,8 @@ fn judge(returned: Result<Answer, GuestFault>, left: &Left) -> Result<Outcome, F
         Answer::Outcome(Outcome::AlreadyApplied) => Returned::AlreadyApplied,
         Answer::Error(handle) => Returned::Error(handle.id),
     };
-    // An unfinished guest contradicts nothing: it claims nothing.
-    if said != Returned::Unknown {
+    // An unfinished guest claims nothing, so it contradicts nothing; but it leaves nothing open.
+    if said != Returned::Unknown || left.model.has_open_transaction() {
         left.model.may_return(said).map_err(|violation| broke(&violation))?;
     }
     if left.leaked > 0 {

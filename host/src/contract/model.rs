@@ -128,6 +128,16 @@ impl Model {
         self.stored
     }
 
+    /// Whether a transaction is open that was neither committed nor rolled back.
+    #[must_use]
+    pub fn has_open_transaction(&self) -> bool {
+        match self.state {
+            State::Begun | State::Marked | State::Duplicate | State::Saved => true,
+            State::Failed(step, _) => step != Step::Begin,
+            State::Started | State::Committed | State::RolledBack(_) => false,
+        }
+    }
+
     /// Whether `call` may come next in a delivery of `event`.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Loading a component, and saying why one is not a guest.
 
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -161,18 +162,16 @@ fn ours(name: &str) -> Option<(&str, &str)> {
     Some(interface.split_once('@').unwrap_or((interface, "none")))
 }
 
-/// Why a guest could not be loaded.
-#[derive(Debug, thiserror::Error)]
+/// Why a guest could not be loaded: one sentence, and the cause behind it.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The path leads to a folder.
-    #[error("{} is a folder; a guest is a file, most often named *.wasm", path.display())]
     Folder {
         /// The path as it was given.
         path: PathBuf,
     },
     /// The file is missing or cannot be read.
-    #[error("the guest {} cannot be read", path.display())]
     Read {
         /// The path as it was given.
         path: PathBuf,
@@ -180,13 +179,38 @@ pub enum LoadError {
         source: std::io::Error,
     },
     /// The file is something else.
-    #[error("{} is not a guest: {reason}", path.display())]
     NotAGuest {
         /// The path as it was given.
         path: PathBuf,
-        /// Why not; part of the message, so that only its cause follows.
+        /// Why it is not a guest; part of the sentence.
         reason: NotAGuest,
     },
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder { path } => {
+                let path = path.display();
+                write!(f, "{path} is a folder; a guest is a file, most often named *.wasm")
+            }
+            Self::Read { path, .. } => write!(f, "the guest {} cannot be read", path.display()),
+            Self::NotAGuest { path, reason } => {
+                write!(f, "{} is not a guest: {reason}", path.display())
+            }
+        }
+    }
+}
+
+impl Error for LoadError {
+    /// The reason is part of this error's sentence, so the next cause is the reason's.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Folder { .. } => None,
+            Self::Read { source, .. } => Some(source),
+            Self::NotAGuest { reason, .. } => reason.source(),
+        }
+    }
 }
 
 /// Why something is not a guest.
@@ -204,7 +228,7 @@ pub enum NotAGuest {
     CoreModule,
     /// It is damaged, or needs a feature of WebAssembly that guests are not given.
     #[error("it is damaged, or needs a feature of WebAssembly that guests are not given")]
-    Invalid(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Invalid(#[source] Box<dyn Error + Send + Sync>),
     /// It has no `processor`.
     #[error("it does not export {PACKAGE}{EXPORT}@{VERSION}")]
     NoExport,
@@ -224,5 +248,5 @@ pub enum NotAGuest {
     },
     /// The names are right, but the types are not.
     #[error("its interface has the right name and another shape; build it against wit/")]
-    OtherShape(#[source] Box<dyn std::error::Error + Send + Sync>),
+    OtherShape(#[source] Box<dyn Error + Send + Sync>),
 }

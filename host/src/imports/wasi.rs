@@ -266,7 +266,11 @@ fn answer_poll<S: Store>(
         "[method]pollable.ready" => {
             give(linked, function, |_, (_,): (Resource<Pollable>,)| Ok(true))
         }
-        "[method]pollable.block" => give(linked, function, |_, (_,): (Resource<Pollable>,)| Ok(())),
+        "[method]pollable.block" => {
+            // No result at all, which is not a result that is empty.
+            linked.func_wrap(function, |_, (_,): (Resource<Pollable>,)| Ok(()))?;
+            Ok(true)
+        }
         "poll" => give(linked, function, |_, (all,): (Vec<Resource<Pollable>>,)| {
             Ok((0_u32..).zip(all).map(|(index, _)| index).collect::<Vec<u32>>())
         }),
