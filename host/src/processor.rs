@@ -203,7 +203,7 @@ impl<S: Store> Processor<S> {
         wasm.set_epoch_deadline(1);
         match self.linked.instantiate(&mut wasm) {
             Ok(exports) => Ok(Instance { wasm, exports }),
-            Err(error) => Err(imports::classify(error, wasm.data().limiter.refused)),
+            Err(error) => Err(imports::classify(&error, wasm.data().limiter.refused)),
         }
     }
 
@@ -235,7 +235,7 @@ impl<S: Store> Instance<S> {
             Err(error) => Ok(Answer::Error(context.take_error(error)?)),
         });
         let memory_refused = context.limiter.refused;
-        let returned = returned.map_err(|error| imports::classify(error, memory_refused));
+        let returned = returned.map_err(|error| imports::classify(&error, memory_refused));
         let left = context.finish();
         let answer = judge(returned, &left).map_err(|reason| {
             let stored = left.model.stored();

@@ -308,7 +308,7 @@ fn failure_json(stop: &Stop<SourceError>) -> Value {
                 "causes": causes(&anyhow::Error::new(source.clone())),
                 "stored": stored_word(source.stored),
                 "class": store.map(|error| error.class().name()),
-                "code": store.and_then(|error| error.code()),
+                "code": store.and_then(process_once::store::StoreError::code),
             })
         }
         Stop::Source(error) => json!({

@@ -172,7 +172,7 @@ impl Model {
         self.state = match (step, answer) {
             (_, Err(error)) => State::Failed(step, error),
             (Step::Begin, Ok(_)) => State::Begun,
-            (Step::TryMark, Ok(new)) if new == Some(true) => State::Marked,
+            (Step::TryMark, Ok(Some(true))) => State::Marked,
             (Step::TryMark, Ok(_)) => State::Duplicate,
             (Step::SaveAlert, Ok(_)) => State::Saved,
             (Step::Commit, Ok(_)) => State::Committed,

@@ -93,7 +93,7 @@ pub(crate) struct GraceOver;
 ///
 /// An error that is neither a trap of WebAssembly nor one of ours comes from the canonical ABI: the
 /// guest handed over a handle or a value that is none.
-pub(crate) fn classify(error: wasmtime::Error, memory_refused: bool) -> GuestFault {
+pub(crate) fn classify(error: &wasmtime::Error, memory_refused: bool) -> GuestFault {
     if error.is::<GraceOver>() {
         return GuestFault::OutOfTime;
     }
@@ -112,7 +112,7 @@ pub(crate) fn classify(error: wasmtime::Error, memory_refused: bool) -> GuestFau
 }
 
 /// The error without the stack of WebAssembly frames that wasmtime puts around it.
-fn innermost(error: wasmtime::Error) -> Box<dyn Error + Send + Sync> {
+fn innermost(error: &wasmtime::Error) -> Box<dyn Error + Send + Sync> {
     match error.downcast_ref::<HandleMisuse>() {
         Some(misuse) => Box::new(*misuse),
         None => error.root_cause().to_string().into(),
