@@ -275,13 +275,11 @@ fn outlived(
     call: &Call,
     answer: Result<Option<bool>, StoreError>,
 ) -> Result<Option<bool>, StoreError> {
-    match (call, &answer, deadline.check()) {
-        (Call::Commit, Ok(_), Err(expired)) => Err(StoreError::from_driver(
-            ErrorClass::OutcomeUnknown,
-            None,
-            format!("{expired} while the commit was under way"),
-            StoreError::from(expired),
-        )),
-        _ => answer,
+    if !matches!((call, &answer), (Call::Commit, Ok(_))) {
+        return answer;
     }
+    let Err(expired) = deadline.check() else { return answer };
+    let what = format!("{expired} while the commit was under way");
+    let cause = StoreError::from(expired);
+    Err(StoreError::from_driver(ErrorClass::OutcomeUnknown, None, what, cause))
 }
