@@ -16,7 +16,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use serde::Deserialize;
 
 /// Events and rounds of a whole bench, and of one that only shows that it runs.
-const WHOLE: (u32, usize) = (2_000, 7);
+const WHOLE: (u32, usize) = (10_000, 7);
 const SHORT: (u32, usize) = (100, 1);
 
 fn main() {

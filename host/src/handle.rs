@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::contract::Stored;
@@ -114,7 +115,7 @@ impl Series<'_> {
         let job = Job { event, deadline, ended: Arc::clone(&self.ended), reply };
         // A thread that is gone drops the reply with the job, which is how the answer says so.
         let _ = self.handle.jobs.send(job).await;
-        Submitted { answer, cancel }
+        Submitted { answer, cancel, delivery: None }
     }
 
     /// Ends the series: the delivery under way comes to its end, none begins after it.
@@ -123,22 +124,51 @@ impl Series<'_> {
     }
 }
 
-/// A delivery that was asked for. Dropping it cancels the delivery.
+/// A delivery that was asked for. Dropping it before it is over cancels it.
 #[derive(Debug)]
 pub struct Submitted {
     answer: oneshot::Receiver<Delivery>,
     cancel: CancelOnDrop,
+    /// What came of it, from when it is known until it is taken.
+    delivery: Option<Delivery>,
 }
 
 impl Submitted {
-    /// What came of it. May be dropped and called again until it has answered: nothing is lost.
-    pub async fn delivered(&mut self) -> Delivery {
-        // A thread that is gone may have gone in the middle of a commit.
-        let gone = |_| unanswered(FailureReason::Stopped, Stored::Unknown);
-        let delivery = (&mut self.answer).await.unwrap_or_else(gone);
-        self.cancel.0 = None;
-        delivery
+    /// What came of it. Dropping the future loses nothing.
+    pub async fn delivered(mut self) -> Delivery {
+        self.over().await;
+        self.take().unwrap_or_else(gone)
     }
+
+    /// Waits until the delivery is over. Dropping the future loses nothing.
+    pub async fn over(&mut self) {
+        if self.delivery.is_none() {
+            let delivery = (&mut self.answer).await;
+            self.settle(delivery.unwrap_or_else(|_| gone()));
+        }
+    }
+
+    /// What came of it, if it is over and nobody has taken it before.
+    pub fn take(&mut self) -> Option<Delivery> {
+        if self.delivery.is_none() {
+            match self.answer.try_recv() {
+                Ok(delivery) => self.settle(delivery),
+                Err(TryRecvError::Closed) => self.settle(gone()),
+                Err(TryRecvError::Empty) => {}
+            }
+        }
+        self.delivery.take()
+    }
+
+    fn settle(&mut self, delivery: Delivery) {
+        self.cancel.0 = None;
+        self.delivery = Some(delivery);
+    }
+}
+
+/// The answer of a thread that is gone: it may have gone in the middle of a commit.
+fn gone() -> Delivery {
+    unanswered(FailureReason::Stopped, Stored::Unknown)
 }
 
 /// Cancels a delivery whose caller goes away before it has its answer.

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
+use std::time::Duration;
 
 use crate::handle::{Handle, Submitted};
 use crate::processor::{Delivery, Failure, FailureReason, Outcome};
@@ -18,6 +19,9 @@ use crate::source::{Offset, Received, Source};
 
 /// How many events are fetched ahead of the one that is acknowledged next.
 const AHEAD: usize = 16;
+
+/// How long an acknowledgement may wait for others to be made with it.
+const NAP: Duration = Duration::from_millis(1);
 
 /// How many events came to which end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,8 +118,22 @@ pub async fn consume<S: Source>(
 }
 
 /// The oldest delivery under way, once it is over. Dropping the future loses nothing.
+///
+/// While many are under way it sleeps until half of them are over, or for [`NAP`]: being woken for
+/// each would cost the guest's thread several microseconds a delivery.
 async fn oldest(under_way: &mut VecDeque<(Received, Submitted)>) -> Option<(Received, Delivery)> {
-    let delivery = under_way.front_mut()?.1.delivered().await;
+    let delivery = loop {
+        if let Some(delivery) = under_way.front_mut()?.1.take() {
+            break delivery;
+        }
+        let half = under_way.len() / 2;
+        let awaited = under_way.get_mut(half)?.1.over();
+        if half == 0 {
+            awaited.await;
+        } else {
+            let _ = tokio::time::timeout(NAP, awaited).await;
+        }
+    };
     let (received, _) = under_way.pop_front()?;
     Some((received, delivery))
 }
