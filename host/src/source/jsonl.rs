@@ -40,7 +40,9 @@ pub struct Options {
     /// `.checkpoint` behind it.
     pub checkpoint: Option<PathBuf>,
     /// At the end of the file wait for more of it, instead of ending the stream. A last line
-    /// counts only once its line end has come.
+    /// counts only once its line end has come. A file that shrinks, is removed or is replaced is
+    /// an error; one that is cut and at once grows beyond what was read of it looks like one that
+    /// was appended to.
     pub follow: bool,
 }
 

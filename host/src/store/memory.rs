@@ -119,7 +119,6 @@ pub struct MemoryTx {
 impl MemoryTx {
     fn end(&mut self) {
         self.stage = Stage::Ended;
-        self.staged = None;
         // The handle first: whoever sees the store free may begin on this handle as well.
         self.in_transaction.store(false, Ordering::Relaxed);
         lock(&self.data).has_writer = false;

@@ -93,7 +93,7 @@ mod tests {
         let checkpoint = folder.path().join("checkpoint");
         let held = std::sync::Mutex::new(());
         thread::scope(|scope| {
-            for _ in 0..4 {
+            for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..500 {
                         if let Some(lock) = Lock::take(&checkpoint).unwrap() {

@@ -202,8 +202,11 @@ mod tests {
         Offset { byte, line: byte, event_id: format!("event-{byte}") }
     }
 
+    /// Waits for what is bound to come; only a failure takes a minute.
     fn run<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let guarded = async { tokio::time::timeout(Duration::from_secs(60), future).await };
+        runtime.block_on(guarded).unwrap()
     }
 
     /// A writer, and what it has written.
@@ -271,9 +274,28 @@ mod tests {
 
     #[test]
     fn a_writer_that_panicked_leaves_nobody_waiting() {
-        let writer = Writer::start(|_| panic!("as a test of a panic")).unwrap();
+        let (begun, begins) = mpsc::channel();
+        let (go, gone) = mpsc::channel::<()>();
+        let writer = Writer::start(move |_| {
+            begun.send(()).unwrap();
+            let _ = gone.recv();
+            panic!("as a test of a panic")
+        });
+        let writer = writer.unwrap();
         writer.ack(&offset(1)).unwrap();
-        for answer in [run(writer.flush()), run(writer.flush()), writer.ack(&offset(2))] {
+        begins.recv().unwrap();
+        let waiting = run(async {
+            let mut flush = std::pin::pin!(writer.flush());
+            // Polled once, so that it waits while the write goes on.
+            tokio::select! {
+                biased;
+                answer = &mut flush => panic!("{answer:?}"),
+                () = std::future::ready(()) => {}
+            }
+            drop(go);
+            flush.await
+        });
+        for answer in [waiting, run(writer.flush()), writer.ack(&offset(2))] {
             assert!(matches!(answer, Err(NotWritten::ThreadLost)), "{answer:?}");
         }
     }

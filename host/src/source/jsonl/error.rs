@@ -113,7 +113,8 @@ pub enum OpenError {
     },
     /// The checkpoint was written by a consumer with another database.
     #[error(
-        "the checkpoint {} belongs to the database with id {theirs}, but this one has id {ours}",
+        "the checkpoint {} belongs to the database with id {theirs:?}, \
+         but this one has id {ours:?}",
         .path.display()
     )]
     OtherDatabase {

@@ -33,6 +33,8 @@ pub(super) struct Follow {
     waker: SyncSender<()>,
     /// Kept alive to go on watching; `None` where watching is impossible.
     pub(super) watcher: Option<RecommendedWatcher>,
+    /// How long to wait at most before the file is looked at.
+    pub(super) poll: Duration,
     /// What was found wrong with the file, told once its rest has been read.
     ended: Option<SourceError>,
 }
@@ -44,7 +46,8 @@ impl Follow {
     pub(super) fn start(name: Arc<str>, path: &Path, file: File) -> Self {
         let (waker, changes) = mpsc::sync_channel(1);
         let watcher = watch(path, waker.clone()).ok();
-        Self { name, path: path.to_owned(), file, changes, waker, watcher, ended: None }
+        let poll = if watcher.is_some() { SAFETY_POLL } else { POLL };
+        Self { name, path: path.to_owned(), file, changes, waker, watcher, poll, ended: None }
     }
 
     /// Sends what ends a wait early.
@@ -66,7 +69,6 @@ impl Follow {
         if let Some(ended) = self.ended.take() {
             return Err(ended);
         }
-        let poll = if self.watcher.is_some() { SAFETY_POLL } else { POLL };
         while !stopped() {
             let opened = self.file.metadata().map_err(|error| self.unreadable(error))?;
             let name = Arc::clone(&self.name);
@@ -81,7 +83,7 @@ impl Follow {
                 return Ok(());
             }
             // Whatever ended the wait, the file tells what happened.
-            let _ = self.changes.recv_timeout(poll);
+            let _ = self.changes.recv_timeout(self.poll);
         }
         Ok(())
     }

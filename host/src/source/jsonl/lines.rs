@@ -243,8 +243,12 @@ mod tests {
         };
         for end in ["", "\n", "\r\n"] {
             let text = line(MAX_LINE_BYTES) + end;
-            let (events, flaw) = read(Lines::default(), &[text.as_bytes()]);
-            assert_eq!((events.len(), flaw), (1, None), "{end:?}");
+            // The line's end may come apart.
+            let (start, last) = text.as_bytes().split_at(text.len() - 1);
+            for pieces in [&[text.as_bytes()][..], &[start, last]] {
+                let (events, flaw) = read(Lines::default(), pieces);
+                assert_eq!((events.len(), flaw), (1, None), "{end:?}");
+            }
             let text = line(MAX_LINE_BYTES + 1) + end;
             let (events, flaw) = read(Lines::default(), &[text.as_bytes()]);
             let expected = BadLine { line: 1, flaw: LineProblem::TooLong.into() };

@@ -227,6 +227,18 @@ fn a_connection_that_cannot_undo_is_given_up_and_another_takes_its_place() {
 }
 
 #[test]
+fn a_begin_that_found_the_database_busy_keeps_its_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("alerts.db");
+    let impatient = SqliteOptions { busy_timeout: Duration::ZERO, ..SqliteOptions::default() };
+    let mut first = Sqlite::open(&path, impatient).unwrap();
+    let mut second = Sqlite::open(&path, impatient).unwrap();
+    let _tx = first.begin(&long_deadline()).unwrap();
+    assert_eq!(second.begin(&long_deadline()).unwrap_err().class(), ErrorClass::Busy);
+    assert!(matches!(*second.place.lock().unwrap(), Place::Here(_)));
+}
+
+#[test]
 fn a_database_in_the_place_of_the_lost_one_is_not_taken_for_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("alerts.db");

@@ -2,35 +2,61 @@
 
 use std::fs::File;
 use std::os::unix::fs::symlink;
+use std::thread;
 
 use super::super::follow::Follow;
 use super::*;
 
-/// Reads an open file, and tells when the thread that does has ended.
+/// Reads an open file, and tells each time its end is met. The thread that reads has ended once
+/// nobody is left to tell it.
 struct Told {
     file: File,
-    _ended: mpsc::Sender<()>,
+    ends: mpsc::Sender<()>,
 }
 
 impl Read for Told {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.file.read(buffer)
+        let count = self.file.read(buffer)?;
+        if count == 0 {
+            let _ = self.ends.send(());
+        }
+        Ok(count)
     }
 }
 
-/// Follows the folder's events without a checkpoint, watching them or only polling.
-fn follow(folder: &Folder, watched: bool) -> (JsonLines, mpsc::Receiver<()>) {
-    let (ended, end) = mpsc::channel();
+/// What ends the wait at the end of a file: the one never stands in for the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum By {
+    Watching,
+    Polling,
+    /// Neither: only being woken does.
+    Waking,
+}
+
+/// Follows the folder's events without a checkpoint.
+fn follow(folder: &Folder, by: By) -> (JsonLines, mpsc::Receiver<()>) {
+    let (ends, met) = mpsc::channel();
     let file = File::open(&folder.events).unwrap();
     let name: Arc<str> = "events.jsonl".into();
     let mut follow = Follow::start(Arc::clone(&name), &folder.events, file.try_clone().unwrap());
     assert!(follow.watcher.is_some(), "temporary folders can be watched");
-    if !watched {
+    if by != By::Watching {
         follow.watcher = None;
     }
-    let input = Told { file, _ended: ended };
-    let stream = Stream { name, input, lines: Lines::default(), follow: Some(follow) };
-    (JsonLines::start(stream, None, None).unwrap(), end)
+    follow.poll = if by == By::Polling { Duration::from_millis(1) } else { 10 * GUARD };
+    let stream =
+        Stream { name, input: Told { file, ends }, lines: Lines::default(), follow: Some(follow) };
+    (JsonLines::start(stream, None, None).unwrap(), met)
+}
+
+/// Waits until the thread that reads has ended.
+#[track_caller]
+fn ended(met: &mpsc::Receiver<()>) {
+    let mut next = Ok(());
+    while next.is_ok() {
+        next = met.recv_timeout(GUARD);
+    }
+    assert_eq!(next, Err(mpsc::RecvTimeoutError::Disconnected));
 }
 
 #[test]
@@ -55,7 +81,7 @@ fn lines_come_whole_in_whatever_pieces_they_are_written() {
 #[test]
 fn a_file_that_cannot_be_watched_is_followed_by_polling() {
     let folder = Folder::new(lines(&["a"]));
-    let (mut source, _end) = follow(&folder, false);
+    let (mut source, _) = follow(&folder, By::Polling);
     for id in ["b", "c"] {
         assert_eq!(take(&mut source, 1).len(), 1);
         folder.append(event(id));
@@ -103,18 +129,20 @@ fn a_file_behind_a_link_is_followed() {
     fs::create_dir(folder.path("elsewhere")).unwrap();
     fs::rename(&folder.events, folder.path("elsewhere/data")).unwrap();
     symlink("elsewhere/data", &folder.events).unwrap();
-    let mut source = folder.follow();
-    assert_eq!(take(&mut source, 1), ["a"]);
-    folder.append(lines(&["b"]));
-    assert_eq!(take(&mut source, 1), ["b"]);
+    let (mut source, _) = follow(&folder, By::Watching);
+    for id in ["b", "c"] {
+        assert_eq!(take(&mut source, 1).len(), 1);
+        folder.append(lines(&[id]));
+    }
+    assert_eq!(take(&mut source, 1), ["c"]);
 }
 
 /// Changes a file that has been read to its end and compares what comes of it.
 #[track_caller]
 fn check(change: impl Fn(&Folder), ids: &[&str], expected: &str) {
-    for watched in [true, false] {
+    for by in [By::Watching, By::Polling] {
         let folder = Folder::new(lines(&["a", "b"]));
-        let (mut source, end) = follow(&folder, watched);
+        let (mut source, met) = follow(&folder, by);
         assert_eq!(take(&mut source, 2), ["a", "b"]);
         change(&folder);
         assert_eq!(take(&mut source, ids.len()), ids);
@@ -123,7 +151,7 @@ fn check(change: impl Fn(&Folder), ids: &[&str], expected: &str) {
             assert_eq!(error.to_string(), expected);
             assert!(!error.advice().is_empty());
         }
-        assert_eq!(end.recv_timeout(GUARD), Err(mpsc::RecvTimeoutError::Disconnected));
+        ended(&met);
     }
 }
 
@@ -168,11 +196,15 @@ fn a_file_that_is_removed_or_renamed_is_read_to_its_end() {
 
 #[test]
 fn dropping_the_source_ends_the_thread_that_waits() {
-    for watched in [true, false] {
-        let folder = Folder::new(lines(&["a"]));
-        let (mut source, end) = follow(&folder, watched);
-        assert_eq!(take(&mut source, 1), ["a"]);
+    let folder = Folder::new(lines(&["a"]));
+    // At many a moment before and in its wait.
+    for moment in 0..200 {
+        let (source, met) = follow(&folder, By::Waking);
+        met.recv_timeout(GUARD).unwrap();
+        for _ in 0..moment {
+            thread::yield_now();
+        }
         drop(source);
-        assert_eq!(end.recv_timeout(GUARD), Err(mpsc::RecvTimeoutError::Disconnected));
+        ended(&met);
     }
 }

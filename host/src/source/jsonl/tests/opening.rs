@@ -163,8 +163,8 @@ fn a_checkpoint_of_another_or_an_older_database_is_refused_with_both_ways_out() 
     let other = open("database-2", &mut |_| Ok(true)).unwrap_err();
     assert_eq!(
         folder.message(&other),
-        "the checkpoint events.jsonl.checkpoint belongs to the database with id database-1, \
-         but this one has id database-2",
+        "the checkpoint events.jsonl.checkpoint belongs to the database with id \"database-1\", \
+         but this one has id \"database-2\"",
     );
     let mut asked = Vec::new();
     let older = open("database-1", &mut |id| {
