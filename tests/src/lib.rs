@@ -1,4 +1,5 @@
 //! What the tests of process-once share.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+pub mod guests;
 pub mod stores;

@@ -1,4 +1,4 @@
-//! Breaks R3: it answers `already-applied` although `try-mark` said true.
+//! Breaks R1: it undoes a new event and answers `already-applied` although `try-mark` said true.
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

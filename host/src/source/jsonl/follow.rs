@@ -32,6 +32,7 @@ pub(super) struct Follow {
     changes: Receiver<()>,
     waker: SyncSender<()>,
     /// Kept alive to go on watching; `None` where watching is impossible.
+    #[cfg_attr(not(test), expect(dead_code, reason = "it watches for as long as it is held"))]
     pub(super) watcher: Option<RecommendedWatcher>,
     /// How long to wait at most before the file is looked at.
     pub(super) poll: Duration,
