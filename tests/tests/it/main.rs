@@ -1,0 +1,9 @@
+//! The real program: arguments, messages, exit codes, signals, and killed processes.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod bad_events;
+mod bad_start;
+mod crash;
+mod inspecting;
+mod running;
+mod signals;
