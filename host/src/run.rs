@@ -83,15 +83,19 @@ pub async fn consume<S: Source>(
     let mut under_way = VecDeque::with_capacity(AHEAD);
     let mut counts = Counts::default();
     let mut drain = pin!(drain);
+    let mut draining = false;
     // How fetching ended, once it has.
     let mut fetched = None;
     let ended = loop {
-        let fetching = fetched.is_none();
+        let fetching = fetched.is_none() && !draining;
+        if !fetching && under_way.is_empty() {
+            break fetched.unwrap_or(Ok(()));
+        }
         tokio::select! {
             biased;
-            () = &mut drain, if fetching => {
+            () = &mut drain, if !draining => {
                 series.end();
-                fetched = Some(Ok(()));
+                draining = true;
             }
             next = source.next(), if fetching && under_way.len() < AHEAD => match next {
                 Ok(Some(received)) => {
@@ -101,8 +105,8 @@ pub async fn consume<S: Source>(
                 Ok(None) => fetched = Some(Ok(())),
                 Err(error) => fetched = Some(Err(Stop::Source(error))),
             },
-            Some((received, delivery)) = oldest(&mut under_way) => {
-                if !fetching && never_began(&delivery) {
+            Some((received, delivery)) = oldest(&mut under_way), if !under_way.is_empty() => {
+                if draining && never_began(&delivery) {
                     break Ok(());
                 }
                 let settled = settle(source, &received, delivery, &mut watch, &mut counts).await;
@@ -110,7 +114,6 @@ pub async fn consume<S: Source>(
                     break Err(stop);
                 }
             }
-            else => break fetched.unwrap_or(Ok(())),
         }
     };
     let flushed = source.flush().await.map_err(Stop::Source);
