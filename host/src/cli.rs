@@ -2,10 +2,12 @@
 //!
 //! Results go to standard output, everything else to standard error.
 
+mod files;
 mod inspect;
 mod log;
 mod report;
 mod run;
+mod signals;
 mod watch;
 
 use std::io::{self, Write};

@@ -1,6 +1,8 @@
 //! The real program, in a folder of its own.
 
+use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -57,7 +59,7 @@ impl Desk {
 
     /// Appends to a file.
     pub fn append(&self, name: &str, text: &str) {
-        let mut file = std::fs::OpenOptions::new().append(true).open(self.path(name)).unwrap();
+        let mut file = OpenOptions::new().append(true).open(self.path(name)).unwrap();
         file.write_all(text.as_bytes()).unwrap();
     }
 
@@ -102,6 +104,13 @@ impl Desk {
         Ran { code: output.status.code(), stdout, stderr }
     }
 
+    /// How many alerts a database has; none while its tables are being made.
+    #[must_use]
+    pub fn count(&self, database: &str) -> i64 {
+        let connection = Connection::open(self.path(database)).unwrap();
+        connection.query_row("SELECT count(*) FROM alerts", [], |row| row.get(0)).unwrap_or(0)
+    }
+
     /// The ids of the alerts in a database, sorted; the markers are the same.
     #[must_use]
     pub fn alerts(&self, database: &str) -> Vec<String> {
@@ -116,6 +125,18 @@ impl Desk {
         assert_eq!(alerts, markers, "every pair is whole");
         alerts
     }
+}
+
+/// A pipe that has a reader and no room: whoever writes to it is held until it is dropped.
+#[must_use]
+pub fn full_pipe(desk: &Desk, name: &str) -> File {
+    let path = desk.path(name);
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let nonblocking = 0o4_000;
+    let mut options = OpenOptions::new();
+    let mut pipe = options.read(true).write(true).custom_flags(nonblocking).open(path).unwrap();
+    while pipe.write(b" ").is_ok() {}
+    pipe
 }
 
 /// One line of events.

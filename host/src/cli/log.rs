@@ -16,6 +16,8 @@ pub(super) fn start(bar: &ProgressBar) {
         .without_time()
         .with_env_filter(filter)
         .with_ansi(false)
+        // They would be told to standard error as well, and panic where nobody reads it any more.
+        .log_internal_errors(false)
         .with_writer(AroundBar(bar.clone()));
     // A second start in one process changes nothing.
     let _ = log.try_init();

@@ -1,7 +1,6 @@
 //! `run`: consume events and apply each once.
 
 use std::cell::Cell;
-use std::future::Future;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,15 +10,17 @@ use process_once::engine::{Engine, Limits};
 use process_once::handle::Handle;
 use process_once::processor::{FailureReason, Processor};
 use process_once::run::{Counts, Stop, consume};
-use process_once::source::jsonl::{Database, JsonLines, OpenError, Options, SourceError};
+use process_once::source::jsonl::{
+    Database, JsonLines, OpenError, Options, SourceError, default_checkpoint,
+};
 use process_once::store::{Sqlite, SqliteOptions};
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::report::{CliError, causes, delivery_advice, stored_sentence, stored_word};
 use super::watch::{Watch, open_trace, progress_bar};
 use super::{
-    EXIT_COULD_NOT_START, EXIT_NO, EXIT_YES, Format, bundled_guest, grouped, log, print_result,
+    EXIT_COULD_NOT_START, EXIT_NO, EXIT_YES, Format, bundled_guest, files, grouped, log,
+    print_result, signals,
 };
 
 /// The version of the JSON form of the summary.
@@ -94,6 +95,8 @@ fn is_dash(path: &Path) -> bool {
 fn prepare(args: &Args, started: Instant) -> Result<Ready, CliError> {
     let stdin = is_dash(&args.events);
     refuse_contradictions(args, stdin)?;
+    let guest = args.guest.clone().map_or_else(bundled_guest, Ok)?;
+    refuse_double_use(args, &guest, stdin)?;
     let length = std::fs::metadata(&args.events).ok().map(|file| file.len());
     let bar = progress_bar(length.filter(|_| !stdin && !args.follow));
     log::start(&bar);
@@ -102,7 +105,6 @@ fn prepare(args: &Args, started: Instant) -> Result<Ready, CliError> {
     let delivery = Duration::from_millis(args.deadline);
     let limits = Limits { delivery, transaction: transaction.min(delivery), ..Limits::default() };
     let engine = Engine::new(limits).map_err(could_not_start)?;
-    let guest = args.guest.clone().map_or_else(bundled_guest, Ok)?;
     let guest = engine.load(guest).map_err(|error| {
         could_not_start(error)
             .advise("give a guest with --guest; `process-once inspect` tells more")
@@ -144,6 +146,20 @@ fn refuse_contradictions(args: &Args, stdin: bool) -> Result<(), CliError> {
     Ok(())
 }
 
+fn refuse_double_use(args: &Args, guest: &Path, stdin: bool) -> Result<(), CliError> {
+    let mut read = vec![("guest", guest)];
+    let mut written = vec![("database", args.database.as_path())];
+    let checkpoint = args.checkpoint.clone().unwrap_or_else(|| default_checkpoint(&args.events));
+    if !stdin {
+        read.push(("events file", &args.events));
+        written.push(("checkpoint", &checkpoint));
+    }
+    if let Some(trace) = args.trace.as_deref().filter(|trace| !is_dash(trace)) {
+        written.push(("trace", trace));
+    }
+    files::refuse_double_use(&read, &written)
+}
+
 fn open_events(args: &Args, store: &mut Sqlite) -> Result<JsonLines, OpenError> {
     let options = Options { checkpoint: args.checkpoint.clone(), follow: args.follow };
     let id = store.database_id().to_owned();
@@ -154,7 +170,8 @@ fn open_events(args: &Args, store: &mut Sqlite) -> Result<JsonLines, OpenError> 
 async fn consume_all(args: &Args, ready: Ready) -> Result<u8, CliError> {
     let Ready { mut source, handle, mut watch, resumed_line } = ready;
     let drained = Cell::new(false);
-    let signals = signals().context("signals cannot be received").map_err(could_not_start)?;
+    let signals =
+        signals::listen().context("signals cannot be received").map_err(could_not_start)?;
     let drain = async {
         signals.await;
         drained.set(true);
@@ -170,12 +187,15 @@ async fn consume_all(args: &Args, ready: Ready) -> Result<u8, CliError> {
 
     let summary =
         Summary { counts, seconds, first: watch.first, resumed_line, drained: drained.get() };
-    match args.format {
-        Format::Text => summary.print_text(),
-        Format::Json => print_result(summary.json(&ended).as_bytes())?,
-    }
+    let printed = match args.format {
+        Format::Text => {
+            summary.print_text();
+            Ok(())
+        }
+        Format::Json => print_result(summary.json(&ended).as_bytes()),
+    };
     match ended {
-        Ok(()) => Ok(EXIT_YES),
+        Ok(()) => printed.map(|()| EXIT_YES),
         // Whoever reads the trace from standard output has seen enough.
         Err(Stop::Watch { source, .. })
             if source.kind() == io::ErrorKind::BrokenPipe
@@ -185,26 +205,6 @@ async fn consume_all(args: &Args, ready: Ready) -> Result<u8, CliError> {
         }
         Err(stop) => Err(stopped(stop, source.name())),
     }
-}
-
-/// Resolves at the first SIGINT or SIGTERM; from then on the next one leaves at once.
-fn signals() -> io::Result<impl Future<Output = ()>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-        tracing::info!("stopping after the event under way; a second signal leaves at once");
-        tokio::spawn(async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-            std::process::exit(EXIT_NO.into());
-        });
-    })
 }
 
 /// The error of a consumer that stopped early.
@@ -312,6 +312,10 @@ fn failure_json(stop: &Stop<SourceError>) -> Value {
             })
         }
         Stop::Source(error) => json!({
+            "line": match error {
+                SourceError::Line { line, .. } => Some(line),
+                _ => None,
+            },
             "message": error.to_string(),
             "causes": causes(&anyhow::Error::new(error.clone())),
         }),

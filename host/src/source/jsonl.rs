@@ -26,6 +26,7 @@ use std::vec;
 
 pub use error::{OpenError, SourceError};
 pub use line::{LineProblem, MAX_LINE_BYTES};
+pub use open::default_checkpoint;
 
 use super::checkpoint::{NotWritten, Writer};
 use super::{Offset, Received, Source};
@@ -36,8 +37,7 @@ use reader::{Chunk, Reader, Stream};
 /// How a file of events is consumed.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where the checkpoint is kept; `None`: beside the events file, under its name with
-    /// `.checkpoint` behind it.
+    /// Where the checkpoint is kept; `None`: at the [`default_checkpoint`].
     pub checkpoint: Option<PathBuf>,
     /// At the end of the file wait for more of it, instead of ending the stream. A last line
     /// counts only once its line end has come. A file that shrinks, is removed or is replaced is

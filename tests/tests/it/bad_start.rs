@@ -1,6 +1,5 @@
 //! What cannot start: code 2, what is wrong, and the ways out; nothing is touched.
 
-use tests::guests::component;
 use tests::program::{Desk, Ran, line};
 
 /// Runs on a desk that has events, and checks code 2 and the message.
@@ -37,7 +36,6 @@ fn arguments_that_are_missing_or_contradict_are_refused() {
 #[test]
 fn a_file_that_is_not_what_it_should_be_is_refused() {
     let desk = desk();
-    let wasm = component("process-once.wasm").display().to_string();
     for (arguments, told) in [
         ("run --events no --database a.db", "next: check the path, or create the file first"),
         ("run --events . --database a.db", "next: give a regular file"),
@@ -50,12 +48,11 @@ fn a_file_that_is_not_what_it_should_be_is_refused() {
         ("run --events e --database a.db --checkpoint no/c", "checkpoint"),
         (
             "run --events e --database a.db --checkpoint e",
-            "next: give the checkpoint another place",
+            "e is given as the events file and as the checkpoint",
         ),
     ] {
         check(&desk, arguments, told);
     }
-    check(&desk, &format!("run --events e --database {wasm}"), "is not a SQLite database");
     assert_eq!(
         std::fs::read(desk.path("text")).unwrap().len(),
         72,
@@ -126,4 +123,31 @@ fn a_second_consumer_of_one_checkpoint_is_refused() {
     first.kill().unwrap();
     first.wait().unwrap();
     assert_eq!(desk.run("run --events e --database a.db").code, Some(0), "a kill frees it");
+}
+
+// `--trace` made its file anew before anything else had looked at it: a slip of the hand emptied the
+// events.
+#[test]
+fn one_file_for_two_uses_is_refused_before_anything_is_written_to_it() {
+    let desk = desk();
+    let before = std::fs::read(desk.path("e")).unwrap();
+    for (arguments, told) in [
+        (
+            "run --events e --database a.db --trace e",
+            "e is given as the events file and as the trace",
+        ),
+        ("run --events e --database e", "e is given as the events file and as the database"),
+        (
+            "run --events e --database a.db --trace a.db",
+            "a.db is given as the database and as the trace",
+        ),
+        (
+            "run --events e --database a.db --trace ./e.checkpoint",
+            "./e.checkpoint is given as the checkpoint and as the trace",
+        ),
+    ] {
+        check(&desk, arguments, told);
+        check(&desk, arguments, "next: give each a file of its own");
+        assert_eq!(std::fs::read(desk.path("e")).unwrap(), before, "{arguments}");
+    }
 }

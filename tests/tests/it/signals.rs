@@ -5,7 +5,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use tests::guests::component;
-use tests::program::{Desk, eventually, line, signal};
+use tests::program::{Desk, eventually, full_pipe, line, signal};
 
 /// Starts following `e` and gives the lines of its trace as they come.
 fn follow(desk: &Desk, more: &str) -> (Child, impl Iterator<Item = String>) {
@@ -85,4 +85,19 @@ fn a_second_signal_leaves_at_once_also_after_the_last_event_was_fetched() {
     assert!(log.any(|line| line.contains("a second signal leaves at once")));
     signal(&child, "TERM");
     assert_eq!(desk.ran(child).code, Some(1));
+}
+
+// The second signal was awaited where the trace is written: a trace that nobody read held it up.
+#[test]
+fn a_second_signal_leaves_at_once_also_where_the_trace_is_held_up() {
+    let desk = Desk::default();
+    desk.write("e", (0..9).map(|n| line(&n.to_string())).collect::<String>());
+    let pipe = full_pipe(&desk, "trace");
+    let child = desk.start("run --events e --database a.db --trace trace");
+    eventually("a pair is committed", || desk.path("a.db").exists() && desk.count("a.db") > 0);
+    signal(&child, "TERM");
+    // Two signals of one kind that come together count as one, so the second is of the other.
+    signal(&child, "INT");
+    assert_eq!(desk.ran(child).code, Some(1));
+    drop(pipe);
 }

@@ -79,8 +79,15 @@ fn open_events(path: &Path) -> Result<File, OpenError> {
     File::open(path).map_err(error)
 }
 
+/// Where the checkpoint of an events file is kept unless another place is given: beside it, under
+/// its name with `.checkpoint` behind it.
+#[must_use]
+pub fn default_checkpoint(events: &Path) -> PathBuf {
+    beside(events, ".checkpoint")
+}
+
 fn checkpoint_path(events: &Path, options: &Options) -> PathBuf {
-    let path = options.checkpoint.clone().unwrap_or_else(|| beside(events, ".checkpoint"));
+    let path = options.checkpoint.clone().unwrap_or_else(|| default_checkpoint(events));
     // A link stays a link: what it leads to is replaced, and locked under one name.
     if path.is_symlink() { fs::canonicalize(&path).unwrap_or(path) } else { path }
 }
