@@ -5,6 +5,11 @@ use process_once::processor::Processor;
 use process_once::store::Memory;
 use tests::guests::{event, impatient};
 
+/// The same with WASI imported, and without start-up.
+fn wasi_guest(body: &str) -> Vec<u8> {
+    wat::parse_str(include_str!("wasi.wat").replace("(;BODY;)", body)).unwrap()
+}
+
 /// A component of the guest's world: `body` is the core function `process-once`, `start` runs when
 /// it is instantiated.
 fn guest(start: &str, body: &str) -> Vec<u8> {
@@ -71,5 +76,37 @@ fn a_hostile_component_is_a_typed_fault() {
             assert_eq!(failure.to_string(), expected, "{start}{body}");
         }
         assert_eq!(memory.markers(), [""; 0]);
+    }
+}
+
+#[test]
+fn wasi_gives_nothing_real() {
+    let unfinished = "the guest answered unknown, as an unfinished one does";
+    let or_trap = |condition: &str| format!("(if (i32.eqz {condition}) (then unreachable))");
+    let fixed_clock =
+        or_trap("(i32.and (i64.eq (call $now) (call $now)) (i64.gt_s (call $now) (i64.const 0)))");
+    // The first number of the stream, which is the same for every instance: SplitMix64 from its seed.
+    let fixed_random = or_trap("(i64.eq (call $random) (i64.const 7285733013806530320))");
+    let denied_socket = "(call $socket (i32.const 0) (i32.const 64))".to_owned()
+        + &or_trap(
+            "(i32.and (i32.load8_u (i32.const 64)) (i32.eq (i32.load8_u (i32.const 68)) (i32.const 1)))",
+        );
+    for (body, expected) in [
+        (fixed_clock.as_str(), unfinished),
+        (&fixed_random, unfinished),
+        (&denied_socket, unfinished),
+        ("(call $exit (i32.const 0))", "the guest trapped: wasi:cli/exit exit is denied to guests"),
+        (
+            "(call $bytes (i64.const 1000000000000) (i32.const 64))",
+            "the guest trapped: 1000000000000 random bytes were asked for; at most 65536 are given",
+        ),
+        (
+            "(loop (drop (call $get-stderr)) br 0)",
+            "the guest trapped: 1025 handles were asked for; at most 1024 are given",
+        ),
+    ] {
+        let guest = Engine::new(impatient()).unwrap().load_bytes(&wasi_guest(body)).unwrap();
+        let mut processor = Processor::new(guest, Memory::new()).unwrap();
+        assert_eq!(processor.process(&event("e")).unwrap_err().to_string(), expected, "{body}");
     }
 }
