@@ -2,6 +2,7 @@
 //!
 //! Results go to standard output, everything else to standard error.
 
+mod check;
 mod files;
 mod inspect;
 mod log;
@@ -41,7 +42,8 @@ struct Cli {
 const AFTER_HELP: &str = "\
 Exit codes:
   0  done, and the answer is yes (a run that SIGINT or SIGTERM drained included)
-  1  done, and the answer is no: a delivery failed or a line holds no event, and the consumer stopped
+  1  done, and the answer is no: a delivery failed or a line holds no event, and the consumer
+     stopped; the guest breaks a rule, or a rule was not reached
   2  it could not start: wrong arguments, a missing file, a file that is not what it should be
 
 PROCESS_ONCE_LOG sets what is logged: error, warn, info (the default), debug or off.";
@@ -49,6 +51,8 @@ PROCESS_ONCE_LOG sets what is logged: error, warn, info (the default), debug or 
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Check(check::Args),
+    Explain(check::ExplainArgs),
     Inspect(inspect::Args),
     /// Print completions for a shell
     Completions {
@@ -73,6 +77,8 @@ pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Run(args) => run::run(&args, started),
+        Command::Check(args) => check::check(&args),
+        Command::Explain(args) => check::explain(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Completions { shell } => completions(shell),
     };

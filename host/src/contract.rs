@@ -2,10 +2,12 @@
 //! keeps them.
 //!
 //! This is the only place where the rules live. The imports ask the model before a call reaches the
-//! store, and the processor asks it before it believes an answer.
+//! store, the processor before it believes an answer, and the judge for everything it says.
 
+mod history;
 mod model;
 mod rules;
 
-pub use model::{ErrorId, Model, Returned, Stored, Violation};
-pub use rules::Rule;
+pub use history::{History, Rows};
+pub use model::{Action, ErrorId, Model, Returned, Stored, Violation};
+pub use rules::{NoRule, Rule, RuleSet};

@@ -10,10 +10,15 @@ pub use load::{Guest, Inspection, LoadError, NotAGuest};
 use std::path::Path;
 use std::time::Duration;
 
-use wasmtime::{Config, EngineWeak};
+use wasmtime::{Config, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 /// How often the epoch moves, and so how exact the end of a guest's grace is.
 const EPOCH: Duration = Duration::from_millis(10);
+/// How large the host's own record of a pooled instance may become: more than any compiler emits.
+const INSTANCE_BYTES: usize = 16 << 20;
+/// How much of a pooled memory and table is cleared by hand rather than by the kernel: all of what a
+/// small guest uses.
+const KEEP_RESIDENT: usize = 64 << 10;
 
 /// Compiles guests. Cheap to clone; one is enough for a process.
 #[derive(Clone)]
@@ -28,16 +33,23 @@ impl Engine {
     /// # Errors
     /// The machine cannot run compiled WebAssembly, or cannot start a thread.
     pub fn new(limits: Limits) -> Result<Self, EngineError> {
-        let mut config = Config::new();
-        config
-            .epoch_interruption(true)
-            .max_wasm_stack(limits.stack_bytes)
-            // Of the proposals beyond WebAssembly 2.0, a guest needs none.
-            .wasm_memory64(false)
-            .wasm_multi_memory(false)
-            .wasm_relaxed_simd(false)
-            .wasm_tail_call(false);
-        let wasmtime = wasmtime::Engine::new(&config).map_err(EngineError::from_wasmtime)?;
+        let config = configure(&limits);
+        Self::start(&config, limits)
+    }
+
+    /// The same, with at most so many instances at a time that live in a pool: a fresh one then
+    /// costs less. Where the machine lacks the address space for the pool, it does without.
+    ///
+    /// # Errors
+    /// As for [`Engine::new`].
+    pub fn pooled(limits: Limits, instances: u32) -> Result<Self, EngineError> {
+        let mut config = configure(&limits);
+        config.allocation_strategy(pool(&limits, instances));
+        Self::start(&config, limits.clone()).or_else(|_| Self::new(limits))
+    }
+
+    fn start(config: &Config, limits: Limits) -> Result<Self, EngineError> {
+        let wasmtime = wasmtime::Engine::new(config).map_err(EngineError::from_wasmtime)?;
         let clock = wasmtime.weak();
         std::thread::Builder::new()
             .name("epoch".to_owned())
@@ -67,6 +79,41 @@ impl Engine {
     pub fn load_bytes(&self, bytes: &[u8]) -> Result<Guest, NotAGuest> {
         Guest::from_bytes(self, bytes)
     }
+}
+
+fn configure(limits: &Limits) -> Config {
+    let mut config = Config::new();
+    config
+        .epoch_interruption(true)
+        .consume_fuel(limits.fuel.is_some())
+        .max_wasm_stack(limits.stack_bytes)
+        // Of the proposals beyond WebAssembly 2.0, a guest needs none.
+        .wasm_memory64(false)
+        .wasm_multi_memory(false)
+        .wasm_relaxed_simd(false)
+        .wasm_tail_call(false);
+    config
+}
+
+/// A pool in which every component fits that the limits allow.
+fn pool(limits: &Limits, instances: u32) -> InstanceAllocationStrategy {
+    let each = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
+    let all = |limit: usize| instances.saturating_mul(each(limit));
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(instances)
+        .total_core_instances(all(limits.instances))
+        .total_memories(all(limits.memories))
+        .total_tables(all(limits.tables))
+        .max_core_instances_per_component(each(limits.instances))
+        .max_memories_per_component(each(limits.memories))
+        .max_tables_per_component(each(limits.tables))
+        .max_component_instance_size(INSTANCE_BYTES)
+        .max_core_instance_size(INSTANCE_BYTES)
+        .max_memory_size(limits.memory_bytes)
+        .table_elements(limits.table_elements)
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(KEEP_RESIDENT);
+    InstanceAllocationStrategy::Pooling(pool)
 }
 
 /// Moves the epoch until the engine is gone.

@@ -12,7 +12,7 @@ mod wasi;
 
 pub(crate) use context::{Context, Left};
 pub use store::{ErrorHandle, TxHandle};
-pub use trap::{Cause, GuestFault, HandleMisuse};
+pub use trap::{Cause, GuestFault};
 pub(crate) use trap::{GraceOver, classify};
 pub(crate) use wasi::{is_offered, link as link_wasi};
 

@@ -2,12 +2,14 @@
 //! delivered at least once is handled logically once.
 
 mod bindings;
+pub mod check;
 pub mod contract;
 pub mod deadline;
 pub mod engine;
 pub mod event;
 pub mod handle;
 pub mod imports;
+mod instance;
 pub mod processor;
 pub mod run;
 pub mod source;

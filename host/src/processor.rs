@@ -9,19 +9,13 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use wasmtime::component::Linker;
-use wasmtime::{StoreContextMut, UpdateDeadline};
-
-use crate::bindings::GuestPre;
-use crate::bindings::process_once::alerts::types;
-use crate::contract::{Returned, Stored, Violation};
+use crate::contract::{RuleSet, Stored};
 use crate::deadline::Deadline;
-use crate::engine::{Guest, Limits, MemoryLimiter, NotAGuest};
+use crate::engine::{Guest, Limits, NotAGuest};
 use crate::event::Event;
-use crate::imports::{
-    self, Cause, Context, ErrorHandle, GraceOver, GuestFault, HandleMisuse, Left,
-};
-use crate::store::{Memory, Store, StoreError};
+use crate::imports::{Cause, GuestFault, Left};
+use crate::instance::{Answer, Called, Instance, Linked};
+use crate::store::{Store, StoreError};
 use crate::trace::{CallTrace, Ending};
 
 /// A handler that said it handled the event: the only answers after which it may be acknowledged.
@@ -104,23 +98,16 @@ pub struct Delivery {
 
 /// Runs a guest against a store, on the caller's thread.
 pub struct Processor<S: Store> {
-    guest: Guest,
-    linked: GuestPre<Context<S>>,
+    linked: Linked<S>,
     store: Arc<Mutex<S>>,
     /// The instance kept from the last delivery; none at first and after a fault.
     instance: Option<Instance<S>>,
     record: bool,
 }
 
-/// A guest that has started.
-struct Instance<S: Store> {
-    wasm: wasmtime::Store<Context<S>>,
-    exports: crate::bindings::Guest,
-}
-
 impl<S: Store> fmt::Debug for Processor<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Processor").field("guest", &self.guest).finish_non_exhaustive()
+        f.debug_struct("Processor").field("guest", self.linked.guest()).finish_non_exhaustive()
     }
 }
 
@@ -131,9 +118,9 @@ impl<S: Store> Processor<S> {
     /// The component does not fit the interface; [`Engine::load`](crate::engine::Engine::load) has
     /// said so before.
     pub fn new(guest: Guest, store: S) -> Result<Self, NotAGuest> {
-        let linked = link(&guest).map_err(NotAGuest::OtherShape)?;
+        let linked = Linked::new(guest).map_err(NotAGuest::OtherShape)?;
         let store = Arc::new(Mutex::new(store));
-        Ok(Self { guest, linked, store, instance: None, record: false })
+        Ok(Self { linked, store, instance: None, record: false })
     }
 
     /// Says whether the calls of each delivery are recorded; they are not unless asked for.
@@ -146,7 +133,7 @@ impl<S: Store> Processor<S> {
     /// The limits that the guest runs within.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        self.guest.engine.limits()
+        self.linked.guest().engine.limits()
     }
 
     /// A deadline for one delivery, by the engine's limits.
@@ -171,40 +158,18 @@ impl<S: Store> Processor<S> {
         deadline.start();
         let mut instance = match self.instance.take() {
             Some(instance) => instance,
-            None => match self.start(deadline) {
+            None => match Instance::start(&self.linked, &self.store, deadline, RuleSet::all()) {
                 Ok(instance) => instance,
                 Err(fault) => return self.never_called(event, fault),
             },
         };
-        let (delivery, keep) = instance.call(event, deadline, self.record);
-        if keep {
+        let called = instance.call(event, deadline, self.record);
+        let delivery = settle(event, called);
+        let fault = |failure: &Failure| matches!(failure.reason, FailureReason::Fault(_));
+        if !delivery.answer.as_ref().is_err_and(fault) {
             self.instance = Some(instance);
         }
         delivery
-    }
-}
-
-impl<S: Store> Processor<S> {
-    fn start(&self, deadline: &Deadline) -> Result<Instance<S>, GuestFault> {
-        let engine = &self.guest.engine;
-        let limiter = MemoryLimiter::new(engine.limits().clone());
-        let grace = engine.limits().grace;
-        let mut context = Context::new(Arc::clone(&self.store), limiter);
-        context.watch(deadline.clone());
-        let mut wasm = wasmtime::Store::new(&engine.wasmtime, context);
-        wasm.limiter(|context| &mut context.limiter);
-        wasm.epoch_deadline_callback(move |context: StoreContextMut<'_, Context<S>>| match context
-            .data()
-            .overdue()
-        {
-            Some(late) if late >= grace => Err(GraceOver.into()),
-            _ => Ok(UpdateDeadline::Continue(1)),
-        });
-        wasm.set_epoch_deadline(1);
-        match self.linked.instantiate(&mut wasm) {
-            Ok(exports) => Ok(Instance { wasm, exports }),
-            Err(error) => Err(imports::classify(&error, wasm.data().limiter.refused)),
-        }
     }
 
     /// The delivery of an event to a guest that failed in start-up.
@@ -219,96 +184,48 @@ impl<S: Store> Processor<S> {
     }
 }
 
-impl<S: Store> Instance<S> {
-    /// Calls the guest; says as well whether it may be kept.
-    fn call(&mut self, event: &Event, deadline: &Deadline, record: bool) -> (Delivery, bool) {
-        self.wasm.data_mut().start(event.clone(), deadline.clone(), record);
-        self.wasm.set_epoch_deadline(1);
-        let alert = types::Alert::from(event.alert().clone());
-        let processor = self.exports.process_once_alerts_processor();
-        let called = processor.call_process_once(&mut self.wasm, event.id(), &alert);
-        let context = self.wasm.data_mut();
-        let returned = called.and_then(|answer| match answer {
-            Ok(types::Outcome::Unknown) => Ok(Answer::Unknown),
-            Ok(types::Outcome::Applied) => Ok(Answer::Outcome(Outcome::Applied)),
-            Ok(types::Outcome::AlreadyApplied) => Ok(Answer::Outcome(Outcome::AlreadyApplied)),
-            Err(error) => Ok(Answer::Error(context.take_error(error)?)),
-        });
-        let memory_refused = context.limiter.refused;
-        let returned = returned.map_err(|error| imports::classify(&error, memory_refused));
-        let left = context.finish();
-        let answer = judge(returned, &left).map_err(|reason| {
-            let stored = left.model.stored();
-            Failure { reason, stored }
-        });
-        let faulted = matches!(&answer, Err(Failure { reason: FailureReason::Fault(_), .. }));
-        let trace = left.calls.map(|calls| CallTrace {
-            event_id: event.id().to_owned(),
-            calls,
-            ending: match &answer {
-                Ok(outcome) => Ending::Outcome(outcome.name()),
-                Err(Failure { reason: FailureReason::Store(error), .. }) => {
-                    Ending::Error(error.clone())
-                }
-                Err(Failure { reason: FailureReason::Unfinished, .. }) => {
-                    Ending::Outcome("unknown")
-                }
-                Err(failure) => Ending::Fault(failure.to_string()),
-            },
-        });
-        (Delivery { answer, trace }, !faulted)
-    }
-}
-
-/// What a call that returned has returned.
-enum Answer {
-    Unknown,
-    Outcome(Outcome),
-    Error(ErrorHandle),
+/// Says what a delivery came to.
+fn settle(event: &Event, called: Called) -> Delivery {
+    let Called { returned, left } = called;
+    let answer = judge(returned, &left).map_err(|reason| {
+        let stored = left.model.stored();
+        Failure { reason, stored }
+    });
+    let trace = left.calls.map(|calls| CallTrace {
+        event_id: event.id().to_owned(),
+        calls,
+        ending: match &answer {
+            Ok(outcome) => Ending::Outcome(outcome.name()),
+            Err(Failure { reason: FailureReason::Store(error), .. }) => {
+                Ending::Error(error.clone())
+            }
+            Err(Failure { reason: FailureReason::Unfinished, .. }) => Ending::Outcome("unknown"),
+            Err(failure) => Ending::Fault(failure.to_string()),
+        },
+    });
+    Delivery { answer, trace }
 }
 
 /// Decides what an answer is worth, now that the call has wholly ended.
 ///
 /// A broken rule comes before what it led to: a guest that was refused may well trap over it.
 fn judge(returned: Result<Answer, GuestFault>, left: &Left) -> Result<Outcome, FailureReason> {
-    let broke =
-        |violation: &Violation| FailureReason::Fault(GuestFault::Contract(violation.clone()));
+    let broke = |violation| FailureReason::Fault(GuestFault::Contract(violation));
     if let Some(violation) = &left.violation {
-        return Err(broke(violation));
+        return Err(broke(violation.clone()));
     }
     let answer = returned.map_err(FailureReason::Fault)?;
-    let said = match &answer {
-        Answer::Unknown => Returned::Unknown,
-        Answer::Outcome(Outcome::Applied) => Returned::Applied,
-        Answer::Outcome(Outcome::AlreadyApplied) => Returned::AlreadyApplied,
-        Answer::Error(handle) => Returned::Error(handle.id),
-    };
     // An unfinished guest claims nothing, so it contradicts nothing; but it leaves nothing open.
-    if said != Returned::Unknown || left.model.has_open_transaction() {
-        left.model.may_return(said).map_err(|violation| broke(&violation))?;
+    if !matches!(answer, Answer::Unknown) || left.model.has_open_transaction() {
+        left.model.may_return(answer.returned()).map_err(broke)?;
     }
-    if left.leaked > 0 {
-        let cause = Cause::new(HandleMisuse::Leaked(left.leaked));
-        return Err(FailureReason::Fault(GuestFault::Handles(cause)));
-    }
+    left.model
+        .may_hold(left.handles)
+        .map_err(|violation| FailureReason::Fault(GuestFault::Handles(Cause::new(violation))))?;
     match answer {
-        Answer::Outcome(outcome) => Ok(outcome),
+        Answer::Applied => Ok(Outcome::Applied),
+        Answer::AlreadyApplied => Ok(Outcome::AlreadyApplied),
         Answer::Error(handle) => Err(FailureReason::Store(handle.error)),
         Answer::Unknown => Err(FailureReason::Unfinished),
     }
-}
-
-/// Links a guest's imports to the host, and finds its export.
-fn link<S: Store>(guest: &Guest) -> Result<GuestPre<Context<S>>, Box<dyn Error + Send + Sync>> {
-    let mut linker = Linker::new(&guest.engine.wasmtime);
-    let linked = imports::link_store(&mut linker)
-        .and_then(|()| imports::link_wasi(&mut linker, &guest.component))
-        .and_then(|()| linker.instantiate_pre(&guest.component))
-        .and_then(GuestPre::new);
-    linked.map_err(wasmtime::Error::into_boxed_dyn_error)
-}
-
-/// Whether a component's imports and exports have the types of the interface.
-pub(crate) fn check(guest: &Guest) -> Result<(), Box<dyn Error + Send + Sync>> {
-    link::<Memory>(guest).map(|_| ())
 }

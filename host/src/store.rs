@@ -25,6 +25,7 @@ pub use sqlite::{
 };
 pub use traced::{CallLog, Traced, TracedTx};
 
+use crate::contract::Violation;
 use crate::deadline::Deadline;
 use crate::event::Alert;
 
@@ -43,6 +44,12 @@ pub trait Store: Send + 'static {
     /// There is no transaction, and nothing to undo. A store whose last transaction was neither
     /// ended nor dropped answers with [`ErrorClass::Misuse`].
     fn begin(&mut self, deadline: &Deadline) -> Result<Self::Tx, StoreError>;
+
+    /// The error that answers a call which the contract forbids. The call itself never reaches the
+    /// store: it is recorded, answered with this error, and has no effect.
+    fn refuse(&mut self, violation: &Violation) -> StoreError {
+        StoreError::new(ErrorClass::Misuse, format!("refused, {violation}"))
+    }
 }
 
 /// One transaction: a marker and its alert, staged and then committed together.

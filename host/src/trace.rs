@@ -35,6 +35,47 @@ pub enum Call {
     Rollback,
 }
 
+/// A call of the store interface by its name; in the order in which they are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Method {
+    /// `begin`
+    Begin,
+    /// `tx.try-mark`
+    TryMark,
+    /// `tx.save-alert`
+    SaveAlert,
+    /// `tx.commit`
+    Commit,
+    /// `tx.rollback`
+    Rollback,
+}
+
+impl Call {
+    /// Which call it is, whatever its arguments.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        match self {
+            Self::Begin => Method::Begin,
+            Self::TryMark(_) => Method::TryMark,
+            Self::SaveAlert(_) => Method::SaveAlert,
+            Self::Commit => Method::Commit,
+            Self::Rollback => Method::Rollback,
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Begin => "begin",
+            Self::TryMark => "try-mark",
+            Self::SaveAlert => "save-alert",
+            Self::Commit => "commit",
+            Self::Rollback => "rollback",
+        })
+    }
+}
+
 /// What a call was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -79,18 +120,26 @@ pub struct CallTrace {
 
 impl fmt::Display for CallTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut errors = ErrorNumbers::default();
         writeln!(f, "event {}", quoted(&self.event_id))?;
-        for record in &self.calls {
-            write!(f, "  ")?;
-            record.write(f, &mut errors)?;
-            writeln!(f)?;
-        }
-        match &self.ending {
-            Ending::Outcome(name) => writeln!(f, "  return {name}"),
-            Ending::Error(error) => writeln!(f, "  return error {}", errors.number(error)),
-            Ending::Fault(what) => writeln!(f, "  fault: {what}"),
-        }
+        self.lines(quoted).iter().try_for_each(|line| writeln!(f, "  {line}"))
+    }
+}
+
+impl CallTrace {
+    /// The calls and the ending, one a line; `quote` says how a text is shown.
+    pub(crate) fn lines(&self, quote: fn(&str) -> String) -> Vec<String> {
+        let mut errors = ErrorNumbers::default();
+        let mut lines: Vec<String> =
+            self.calls.iter().map(|record| record.line(&mut errors, quote)).collect();
+        lines.push(match &self.ending {
+            Ending::Outcome(name) => format!("return {name}"),
+            Ending::Error(error) if errors.knows(error) => {
+                format!("return error {}", errors.number(error))
+            }
+            Ending::Error(_) => "return an error that is not of this delivery".to_owned(),
+            Ending::Fault(what) => format!("fault: {what}"),
+        });
+        lines
     }
 }
 
@@ -100,36 +149,30 @@ impl fmt::Display for CallTrace {
 /// Those of the formatter.
 pub fn write_records(f: &mut impl fmt::Write, records: &[CallRecord]) -> fmt::Result {
     let mut errors = ErrorNumbers::default();
-    for record in records {
-        record.write(f, &mut errors)?;
-        writeln!(f)?;
-    }
-    Ok(())
+    records.iter().try_for_each(|record| writeln!(f, "{}", record.line(&mut errors, quoted)))
 }
 
 impl CallRecord {
-    fn write(&self, f: &mut impl fmt::Write, errors: &mut ErrorNumbers) -> fmt::Result {
-        match &self.call {
-            Call::Begin => write!(f, "begin")?,
-            Call::TryMark(id) => write!(f, "try-mark {}", quoted(id))?,
+    fn line(&self, errors: &mut ErrorNumbers, quote: fn(&str) -> String) -> String {
+        let call = match &self.call {
+            Call::TryMark(id) => format!("{} {}", Method::TryMark, quote(id)),
             Call::SaveAlert(alert) => {
                 let Alert { source_event_id, device_id, message } = alert;
-                let texts = [source_event_id, device_id, message].map(|text| quoted(text));
-                write!(f, "save-alert {}", texts.join(" "))?;
+                let texts = [source_event_id, device_id, message].map(|text| quote(text));
+                format!("{} {}", Method::SaveAlert, texts.join(" "))
             }
-            Call::Commit => write!(f, "commit")?,
-            Call::Rollback => write!(f, "rollback")?,
-        }
+            Call::Begin | Call::Commit | Call::Rollback => self.call.method().to_string(),
+        };
         match (&self.call, &self.answer) {
             (_, Answer::Failed(error)) => {
                 let number = errors.number(error);
-                write!(f, " -> error {number} ({}): {error}", error.class())
+                format!("{call} -> error {number} ({}): {error}", error.class())
             }
-            (_, Answer::Marked(new)) => write!(f, " -> {new}"),
-            (Call::Begin, Answer::Done) => write!(f, " -> tx"),
-            (Call::Rollback, Answer::Done) => Ok(()),
+            (_, Answer::Marked(new)) => format!("{call} -> {new}"),
+            (Call::Begin, Answer::Done) => format!("{call} -> tx"),
+            (Call::Rollback, Answer::Done) => call,
             (Call::TryMark(_) | Call::SaveAlert(_) | Call::Commit, Answer::Done) => {
-                write!(f, " -> ok")
+                format!("{call} -> ok")
             }
         }
     }
@@ -137,10 +180,14 @@ impl CallRecord {
 
 /// Numbers errors by identity, from 1, in order of appearance.
 #[derive(Default)]
-struct ErrorNumbers(Vec<StoreError>);
+pub(crate) struct ErrorNumbers(Vec<StoreError>);
 
 impl ErrorNumbers {
-    fn number(&mut self, error: &StoreError) -> usize {
+    fn knows(&self, error: &StoreError) -> bool {
+        self.0.iter().any(|seen| seen.is(error))
+    }
+
+    pub(crate) fn number(&mut self, error: &StoreError) -> usize {
         let known = self.0.iter().position(|seen| seen.is(error));
         known.unwrap_or_else(|| {
             self.0.push(error.clone());

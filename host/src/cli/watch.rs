@@ -1,4 +1,4 @@
-//! What a run shows of each delivery: its trace, the progress bar, and the time of the first.
+//! What is shown while something goes on: each delivery's trace, progress bars, the time of the first.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use process_once::processor::Delivery;
 use process_once::source::Received;
+
+/// How often a bar moves that has nothing new to show.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Sees every delivery before it is acknowledged.
 pub(super) struct Watch {
@@ -62,6 +65,26 @@ pub(super) fn progress_bar(length: Option<u64>) -> ProgressBar {
         Some(_) => "{bar:40} {percent:>3} %  {bytes} of {total_bytes}  {eta} left",
         None => "{spinner} {bytes} read, {elapsed}",
     };
+    styled(bar, style)
+}
+
+/// A bar over a number of steps; a spinner where the number is not known.
+pub(super) fn work_bar(steps: Option<u64>, what: &'static str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = steps.map_or_else(ProgressBar::no_length, ProgressBar::new).with_message(what);
+    bar.enable_steady_tick(TICK);
+    styled(
+        bar,
+        match steps {
+            Some(_) => "{msg} {bar:40} {percent:>3} %  {eta} left",
+            None => "{spinner} {msg}, {elapsed}",
+        },
+    )
+}
+
+fn styled(bar: ProgressBar, style: &str) -> ProgressBar {
     bar.with_style(
         ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
     )

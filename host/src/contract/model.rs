@@ -1,10 +1,13 @@
-//! The state machine of one delivery: which call may come next, and what must be returned.
+//! The state machine of one delivery: which action comes next, and which rule any other breaks.
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
-use super::Rule;
+use super::{Rule, RuleSet};
 use crate::event::Event;
-use crate::trace::Call;
+use crate::trace::{Call, Method};
 
 /// The identity of an error that was handed to the guest: a number never used twice in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +24,15 @@ pub enum Returned {
     AlreadyApplied,
     /// `err(e)`, by the identity of `e`.
     Error(ErrorId),
+}
+
+/// What a guest that keeps the contract does next: in each situation there is one right action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It makes this call, with the event's own texts.
+    Call(Method),
+    /// It returns this, with no handle left.
+    Return(Returned),
 }
 
 /// What is known of the pair of marker and alert after a delivery.
@@ -51,6 +63,8 @@ pub struct Violation {
 pub struct Model {
     state: State,
     stored: Stored,
+    /// The rules that are asked for; all of them, but where the judge itself is judged.
+    rules: RuleSet,
 }
 
 /// Where a delivery stands: what the last call was and how it was answered.
@@ -68,8 +82,8 @@ enum State {
     Saved,
     /// `commit` succeeded.
     Committed,
-    /// A call failed.
-    Failed(Step, ErrorId),
+    /// This call failed.
+    Failed(Method, ErrorId),
     /// `rollback` ran, in this state.
     RolledBack(Undone),
 }
@@ -80,48 +94,24 @@ enum Undone {
     /// The duplicate path, where it belongs.
     Duplicate,
     /// A path on which a call had failed, where it belongs.
-    Failure(Step, ErrorId),
+    Failure(Method, ErrorId),
     /// A path on which nothing had failed: it does not belong there.
     Work,
 }
 
-/// A call that can fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Begin,
-    TryMark,
-    SaveAlert,
-    Commit,
-}
-
-impl Step {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Begin => "begin",
-            Self::TryMark => "try-mark",
-            Self::SaveAlert => "save-alert",
-            Self::Commit => "commit",
-        }
-    }
-
-    /// The rule that says what follows a failure of this call.
-    fn failure_rule(self) -> Rule {
-        match self {
-            Self::Begin => Rule::R4,
-            Self::TryMark => Rule::R5,
-            Self::SaveAlert => Rule::R6,
-            Self::Commit => Rule::R7,
-        }
-    }
-}
-
 impl Default for Model {
     fn default() -> Self {
-        Self { state: State::Started, stored: Stored::No }
+        Self::asking(RuleSet::all())
     }
 }
 
 impl Model {
+    /// A model that asks for these rules only.
+    #[must_use]
+    pub fn asking(rules: RuleSet) -> Self {
+        Self { state: State::Started, stored: Stored::No, rules }
+    }
+
     /// What is known of the pair by now.
     #[must_use]
     pub fn stored(&self) -> Stored {
@@ -133,9 +123,27 @@ impl Model {
     pub fn has_open_transaction(&self) -> bool {
         match self.state {
             State::Begun | State::Marked | State::Duplicate | State::Saved => true,
-            State::Failed(step, _) => step != Step::Begin,
+            State::Failed(method, _) => method != Method::Begin,
             State::Started | State::Committed | State::RolledBack(_) => false,
         }
+    }
+
+    /// The one right action now; none once a rollback has undone work, after which nothing is right.
+    #[must_use]
+    pub fn next(&self) -> Option<Action> {
+        Some(match self.state {
+            State::Started => Action::Call(Method::Begin),
+            State::Begun => Action::Call(Method::TryMark),
+            State::Marked => Action::Call(Method::SaveAlert),
+            State::Saved => Action::Call(Method::Commit),
+            State::Duplicate => Action::Call(Method::Rollback),
+            State::Failed(Method::Begin, error) => Action::Return(Returned::Error(error)),
+            State::Failed(..) => Action::Call(Method::Rollback),
+            State::Committed => Action::Return(Returned::Applied),
+            State::RolledBack(Undone::Duplicate) => Action::Return(Returned::AlreadyApplied),
+            State::RolledBack(Undone::Failure(_, error)) => Action::Return(Returned::Error(error)),
+            State::RolledBack(Undone::Work) => return None,
+        })
     }
 
     /// Whether `call` may come next in a delivery of `event`.
@@ -143,54 +151,69 @@ impl Model {
     /// # Errors
     /// The rule that forbids it. The call is then not made and [`Model::answered`] not told.
     pub fn may_call(&self, call: &Call, event: &Event) -> Result<(), Violation> {
-        match call {
-            Call::Begin => self.may_begin(),
-            Call::TryMark(id) => {
-                self.may_step(Step::TryMark)?;
-                unchanged(id == event.id(), "try-mark was given an event id", "id")
-            }
-            Call::SaveAlert(alert) => {
-                self.may_step(Step::SaveAlert)?;
-                unchanged(alert == event.alert(), "save-alert was given an alert", "alert")
-            }
-            Call::Commit => self.may_step(Step::Commit),
-            Call::Rollback => self.may_roll_back(),
+        if self.next() != Some(Action::Call(call.method())) {
+            let (rule, situation) = self.misplaced(call.method());
+            self.ask(false, rule, || format!("{} was called {situation}", call.method()))?;
         }
+        match call {
+            Call::TryMark(id) => self.ask(
+                id == event.id(),
+                Rule::R10,
+                || "try-mark was given an event id that differs from the event's id",
+            ),
+            Call::SaveAlert(alert) => self.ask(
+                alert == event.alert(),
+                Rule::R10,
+                || "save-alert was given an alert that differs from the event's alert",
+            ),
+            Call::Begin | Call::Commit | Call::Rollback => Ok(()),
+        }
+    }
+
+    /// Whether a method may be called on a transaction that this delivery did not open.
+    ///
+    /// # Errors
+    /// The rule that forbids it.
+    pub fn may_call_elsewhere(&self, method: Method) -> Result<(), Violation> {
+        let what = || format!("{method} was called on a transaction of another delivery");
+        self.ask(false, Rule::R9, what)
+    }
+
+    /// Whether a method may be called while nothing is delivered.
+    ///
+    /// # Errors
+    /// The rule that forbids it.
+    pub fn may_call_outside(&self, method: Method) -> Result<(), Violation> {
+        self.ask(false, Rule::R9, || format!("{method} was called outside of a delivery"))
     }
 
     /// Takes in what a call was answered that [`Model::may_call`] had allowed: `Ok(Some(_))` is the
     /// answer of `try-mark`, `Ok(None)` that of any other call that succeeded. `in_doubt` says
     /// whether a failed commit may have happened all the same.
-    pub fn answered(&mut self, call: &Call, answer: Result<Option<bool>, ErrorId>, in_doubt: bool) {
-        let step = match call {
-            Call::Begin => Step::Begin,
-            Call::TryMark(_) => Step::TryMark,
-            Call::SaveAlert(_) => Step::SaveAlert,
-            Call::Commit => Step::Commit,
-            Call::Rollback => return self.rolled_back(),
-        };
-        self.state = match (step, answer) {
-            (_, Err(error)) => State::Failed(step, error),
-            (Step::Begin, Ok(_)) => State::Begun,
-            (Step::TryMark, Ok(Some(true))) => State::Marked,
-            (Step::TryMark, Ok(_)) => State::Duplicate,
-            (Step::SaveAlert, Ok(_)) => State::Saved,
-            (Step::Commit, Ok(_)) => State::Committed,
+    pub fn answered(
+        &mut self,
+        method: Method,
+        answer: Result<Option<bool>, ErrorId>,
+        in_doubt: bool,
+    ) {
+        self.state = match (method, answer) {
+            (Method::Rollback, _) => State::RolledBack(match self.state {
+                State::Duplicate => Undone::Duplicate,
+                State::Failed(failed, error) => Undone::Failure(failed, error),
+                _ => Undone::Work,
+            }),
+            (_, Err(error)) => State::Failed(method, error),
+            (Method::Begin, Ok(_)) => State::Begun,
+            (Method::TryMark, Ok(Some(true))) => State::Marked,
+            (Method::TryMark, Ok(_)) => State::Duplicate,
+            (Method::SaveAlert, Ok(_)) => State::Saved,
+            (Method::Commit, Ok(_)) => State::Committed,
         };
         self.stored = match self.state {
             State::Committed | State::Duplicate => Stored::Yes,
-            State::Failed(Step::Commit, _) if in_doubt => Stored::Unknown,
+            State::Failed(Method::Commit, _) if in_doubt => Stored::Unknown,
             _ => self.stored,
         };
-    }
-
-    /// Takes in that the transaction was undone, by the guest or on its behalf.
-    fn rolled_back(&mut self) {
-        self.state = State::RolledBack(match self.state {
-            State::Duplicate => Undone::Duplicate,
-            State::Failed(step, error) => Undone::Failure(step, error),
-            _ => Undone::Work,
-        });
     }
 
     /// Whether the guest may return this now.
@@ -198,113 +221,155 @@ impl Model {
     /// # Errors
     /// The rule that asks for something else.
     pub fn may_return(&self, returned: Returned) -> Result<(), Violation> {
-        let expected = match self.state {
-            State::Committed => Returned::Applied,
-            State::RolledBack(Undone::Duplicate) => Returned::AlreadyApplied,
-            State::Failed(Step::Begin, error) | State::RolledBack(Undone::Failure(_, error)) => {
-                Returned::Error(error)
-            }
-            _ => return Err(self.unfinished(returned)),
-        };
-        if returned == expected {
+        if self.next() == Some(Action::Return(returned)) {
             return Ok(());
         }
-        Err(match (self.state, returned) {
+        let (rule, what) = match (self.state, returned) {
+            // An error that is not the one of this delivery's failed call, if any failed.
+            (State::Failed(method, error), Returned::Error(given))
+            | (State::RolledBack(Undone::Failure(method, error)), Returned::Error(given))
+                if given != error =>
+            {
+                (Rule::R8, format!("the error returned is not the one of {method}"))
+            }
+            (State::Failed(method, _), _) if method != Method::Begin => {
+                (failure_rule(method), format!("{returned} was returned, {NO_ROLLBACK}"))
+            }
+            (State::Failed(method, _) | State::RolledBack(Undone::Failure(method, _)), _) => {
+                (failure_rule(method), format!("{returned} was returned after {method} failed"))
+            }
+            (_, Returned::Error(_)) => {
+                (Rule::R8, "the error returned was not handed out in this delivery".to_owned())
+            }
             (State::Committed, _) => {
-                violation(Rule::R1, format!("{returned} was returned after commit succeeded"))
+                (Rule::R1, format!("{returned} was returned after commit succeeded"))
             }
-            (
-                State::Failed(step, _) | State::RolledBack(Undone::Failure(step, _)),
-                Returned::Error(_),
-            ) => {
-                let what = format!("the error returned is not the one of {}", step.name());
-                violation(Rule::R8, what)
+            (State::RolledBack(Undone::Duplicate), _) => {
+                (Rule::R3, format!("{returned} was returned after try-mark said false"))
             }
-            (State::Failed(step, _) | State::RolledBack(Undone::Failure(step, _)), _) => {
-                let what = format!("{returned} was returned after {} failed", step.name());
-                violation(step.failure_rule(), what)
-            }
-            _ => violation(Rule::R3, format!("{returned} was returned after try-mark said false")),
+            _ => self.too_early(returned),
+        };
+        self.ask(false, rule, || what)
+    }
+
+    /// Whether the guest may return while it holds this many handles.
+    ///
+    /// # Errors
+    /// The rule that forbids it.
+    pub fn may_hold(&self, handles: usize) -> Result<(), Violation> {
+        self.ask(handles == 0, Rule::R13, || match handles {
+            1 => "1 handle was still held when the call returned".to_owned(),
+            more => format!("{more} handles were still held when the call returned"),
         })
     }
 
-    /// The violation of a guest that returned in the middle of its work.
-    fn unfinished(&self, returned: Returned) -> Violation {
-        let (rule, missing) = match self.state {
-            State::Started => (Rule::R1, "begin was never called"),
-            State::Begun => (Rule::R1, "try-mark was never called"),
-            State::Marked => (Rule::R1, "try-mark said true and save-alert was never called"),
-            State::Saved => (Rule::R1, "the alert was saved and commit was never called"),
-            State::Duplicate => (Rule::R3, "try-mark said false and rollback was never called"),
-            State::Failed(step, _) => (step.failure_rule(), "rollback was never called"),
-            State::RolledBack(_) | State::Committed => (Rule::R1, "nothing was committed"),
-        };
-        violation(rule, format!("{returned} was returned, but {missing}"))
+    /// Whether the guest may end other than by returning; `how` says how it ended.
+    ///
+    /// # Errors
+    /// The rule that forbids it.
+    pub fn may_stop(&self, how: impl fmt::Display) -> Result<(), Violation> {
+        self.ask(false, Rule::R14, || how.to_string())
     }
 
-    fn may_begin(&self) -> Result<(), Violation> {
+    /// The call that failed in this delivery.
+    #[must_use]
+    pub fn failed(&self) -> Option<Method> {
         match self.state {
-            State::Started => Ok(()),
-            _ => Err(violation(Rule::R9, "begin was called a second time")),
+            State::Failed(method, _) | State::RolledBack(Undone::Failure(method, _)) => {
+                Some(method)
+            }
+            _ => None,
         }
     }
 
-    /// Whether the call that takes the transaction one step further may come next.
-    fn may_step(&self, step: Step) -> Result<(), Violation> {
-        let (rule, situation) = match (self.state, step) {
-            (State::Begun, Step::TryMark)
-            | (State::Marked, Step::SaveAlert)
-            | (State::Saved, Step::Commit) => return Ok(()),
-            (State::Begun, _) => (Rule::R1, "before try-mark".to_owned()),
-            (State::Marked, Step::Commit) => (Rule::R1, "before save-alert".to_owned()),
-            (State::Duplicate, Step::SaveAlert | Step::Commit) => {
-                (Rule::R3, "although try-mark said false".to_owned())
+    /// The rules that a delivery which has ended rightly has put to the test.
+    #[must_use]
+    pub fn exercised(&self) -> RuleSet {
+        let always = [Rule::R9, Rule::R13, Rule::R14];
+        let path: &[Rule] = match self.state {
+            State::Committed => &[Rule::R1, Rule::R2, Rule::R10],
+            State::RolledBack(Undone::Duplicate) => &[Rule::R3],
+            State::Failed(Method::Begin, _) => &[Rule::R4, Rule::R8],
+            State::RolledBack(Undone::Failure(Method::TryMark, _)) => &[Rule::R5, Rule::R8],
+            State::RolledBack(Undone::Failure(Method::SaveAlert, _)) => {
+                &[Rule::R6, Rule::R8, Rule::R10]
             }
-            (State::Failed(failed, _), _) if position(failed) < position(step) => {
-                (failed.failure_rule(), format!("although {} had failed", failed.name()))
+            State::RolledBack(Undone::Failure(Method::Commit, _)) => {
+                &[Rule::R7, Rule::R8, Rule::R10]
+            }
+            _ => &[],
+        };
+        always.iter().chain(path).copied().collect()
+    }
+
+    /// The rule that a call breaks which does not come next, and where it was made.
+    fn misplaced(&self, method: Method) -> (Rule, String) {
+        use Method::{Begin, Commit, Rollback, SaveAlert, TryMark};
+        let (rule, situation) = match (self.state, method) {
+            (_, Begin) => (Rule::R9, "a second time"),
+            (State::Committed, Rollback) => (Rule::R2, "after commit had succeeded"),
+            (State::RolledBack(_), Rollback) => (Rule::R9, "a second time"),
+            (State::Begun, Rollback | SaveAlert | Commit) => (Rule::R1, "before try-mark"),
+            (State::Marked | State::Saved, Rollback) => (Rule::R1, "although nothing had failed"),
+            (State::Marked, Commit) => (Rule::R1, "before save-alert"),
+            (State::Duplicate, SaveAlert | Commit) => (Rule::R3, "although try-mark said false"),
+            (State::Started | State::Failed(Begin, _), _) => (Rule::R4, "without a transaction"),
+            (State::Failed(failed, _), TryMark | SaveAlert | Commit) if failed < method => {
+                return (failure_rule(failed), format!("although {failed} had failed"));
             }
             (State::Committed | State::RolledBack(_), _) => {
-                (Rule::R9, "after the transaction had ended".to_owned())
+                (Rule::R9, "after the transaction had ended")
             }
-            _ => (Rule::R9, "a second time".to_owned()),
+            _ => (Rule::R9, "a second time"),
         };
-        Err(violation(rule, format!("{} was called {situation}", step.name())))
+        (rule, situation.to_owned())
     }
 
-    fn may_roll_back(&self) -> Result<(), Violation> {
-        let (rule, situation) = match self.state {
-            State::Duplicate | State::Failed(Step::TryMark | Step::SaveAlert | Step::Commit, _) => {
-                return Ok(());
+    /// The rule that an outcome breaks which is returned in the middle of the work.
+    fn too_early(&self, returned: Returned) -> (Rule, String) {
+        // Nothing but a false from the store makes an event already applied.
+        let asked = match returned {
+            Returned::AlreadyApplied => Rule::R3,
+            _ => Rule::R1,
+        };
+        let (rule, missing) = match self.state {
+            State::Started => (asked, "but begin was never called"),
+            State::Begun => (asked, "but try-mark was never called"),
+            State::Marked => (Rule::R1, "but try-mark said true and save-alert was never called"),
+            State::Saved => (Rule::R1, "but the alert was saved and commit was never called"),
+            State::Duplicate => (Rule::R3, "but try-mark said false and rollback was never called"),
+            State::Failed(..) | State::RolledBack(_) | State::Committed => {
+                (Rule::R1, "but nothing was committed")
             }
-            State::Committed => (Rule::R2, "after commit had succeeded"),
-            State::RolledBack(_) => (Rule::R9, "a second time"),
-            State::Begun => (Rule::R1, "before try-mark"),
-            State::Marked | State::Saved => (Rule::R1, "although nothing had failed"),
-            State::Started | State::Failed(Step::Begin, _) => (Rule::R4, "without a transaction"),
         };
-        Err(violation(rule, format!("rollback was called {situation}")))
+        (rule, format!("{returned} was returned, {missing}"))
+    }
+
+    /// The one way to a violation: says nothing of a rule that is not asked for.
+    fn ask<W: Into<String>>(
+        &self,
+        kept: bool,
+        rule: Rule,
+        what: impl FnOnce() -> W,
+    ) -> Result<(), Violation> {
+        if kept || !self.rules.contains(rule) {
+            return Ok(());
+        }
+        Err(Violation { rule, what: what().into() })
     }
 }
 
-/// The order in which the calls are made.
-fn position(step: Step) -> u8 {
-    match step {
-        Step::Begin => 0,
-        Step::TryMark => 1,
-        Step::SaveAlert => 2,
-        Step::Commit => 3,
-    }
-}
+const NO_ROLLBACK: &str = "but rollback was never called";
 
-fn unchanged(same: bool, call: &str, what: &str) -> Result<(), Violation> {
-    if same {
-        return Ok(());
+/// The rule that says what follows a failure of this call.
+fn failure_rule(method: Method) -> Rule {
+    match method {
+        Method::Begin => Rule::R4,
+        Method::TryMark => Rule::R5,
+        Method::SaveAlert => Rule::R6,
+        // A rollback has no answer, so it never fails.
+        Method::Commit | Method::Rollback => Rule::R7,
     }
-    Err(violation(Rule::R10, format!("{call} that differs from the event's {what}")))
-}
-
-fn violation(rule: Rule, what: impl Into<String>) -> Violation {
-    Violation { rule, what: what.into() }
 }
 
 impl fmt::Display for Returned {
@@ -315,183 +380,5 @@ impl fmt::Display for Returned {
             Self::AlreadyApplied => "already-applied",
             Self::Error(_) => "an error",
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::Alert;
-
-    const ERROR: ErrorId = ErrorId(7);
-
-    /// One step of a delivery, as the tables below write it.
-    #[derive(Clone, Copy, Debug)]
-    enum Did {
-        Begin,
-        BeginFails,
-        MarkTrue,
-        MarkFalse,
-        MarkFails,
-        MarkOtherId,
-        Save,
-        SaveFails,
-        SaveOther,
-        Commit,
-        CommitFails,
-        Rollback,
-        Return(Returned),
-    }
-    use Did::*;
-    use Returned::{AlreadyApplied, Applied, Unknown};
-
-    fn alert(message: &str) -> Alert {
-        Alert {
-            source_event_id: "evt-1".to_owned(),
-            device_id: "dev-1".to_owned(),
-            message: message.to_owned(),
-        }
-    }
-
-    /// Plays the steps and gives the first violation as text, or "kept".
-    fn play(steps: &[Did]) -> String {
-        let event = Event::new(alert("hot")).expect("the event is legal");
-        let mut model = Model::default();
-        for step in steps {
-            let (call, answer) = match *step {
-                Begin => (Call::Begin, Ok(None)),
-                BeginFails => (Call::Begin, Err(ERROR)),
-                MarkTrue => (Call::TryMark("evt-1".to_owned()), Ok(Some(true))),
-                MarkFalse => (Call::TryMark("evt-1".to_owned()), Ok(Some(false))),
-                MarkFails => (Call::TryMark("evt-1".to_owned()), Err(ERROR)),
-                MarkOtherId => (Call::TryMark("evt-1 ".to_owned()), Ok(Some(true))),
-                Save => (Call::SaveAlert(alert("hot")), Ok(None)),
-                SaveFails => (Call::SaveAlert(alert("hot")), Err(ERROR)),
-                SaveOther => (Call::SaveAlert(alert("HOT")), Ok(None)),
-                Commit => (Call::Commit, Ok(None)),
-                CommitFails => (Call::Commit, Err(ERROR)),
-                Rollback => (Call::Rollback, Ok(None)),
-                Return(returned) => match model.may_return(returned) {
-                    Ok(()) => return "kept".to_owned(),
-                    Err(violation) => return violation.to_string(),
-                },
-            };
-            if let Err(violation) = model.may_call(&call, &event) {
-                return violation.to_string();
-            }
-            model.answered(&call, answer, true);
-        }
-        "not returned".to_owned()
-    }
-
-    fn check(cases: &[(&[Did], &str)]) {
-        for (steps, expected) in cases {
-            assert_eq!(play(steps), *expected, "after {steps:?}");
-        }
-    }
-
-    #[test]
-    fn the_six_branches_keep_the_contract() {
-        let err = Return(Returned::Error(ERROR));
-        check(&[
-            (&[Begin, MarkTrue, Save, Commit, Return(Applied)], "kept"),
-            (&[Begin, MarkFalse, Rollback, Return(AlreadyApplied)], "kept"),
-            (&[BeginFails, err], "kept"),
-            (&[Begin, MarkFails, Rollback, err], "kept"),
-            (&[Begin, MarkTrue, SaveFails, Rollback, err], "kept"),
-            (&[Begin, MarkTrue, Save, CommitFails, Rollback, err], "kept"),
-        ]);
-    }
-
-    #[test]
-    fn a_call_out_of_place_names_its_rule() {
-        check(&[
-            (&[Begin, Begin], "R9: begin was called a second time"),
-            (&[BeginFails, Begin], "R9: begin was called a second time"),
-            (&[BeginFails, Rollback], "R4: rollback was called without a transaction"),
-            (&[Begin, Save], "R1: save-alert was called before try-mark"),
-            (&[Begin, Commit], "R1: commit was called before try-mark"),
-            (&[Begin, Rollback], "R1: rollback was called before try-mark"),
-            (&[Begin, MarkTrue, MarkTrue], "R9: try-mark was called a second time"),
-            (&[Begin, MarkTrue, Commit], "R1: commit was called before save-alert"),
-            (&[Begin, MarkTrue, Rollback], "R1: rollback was called although nothing had failed"),
-            (&[Begin, MarkFalse, Save], "R3: save-alert was called although try-mark said false"),
-            (&[Begin, MarkFalse, Commit], "R3: commit was called although try-mark said false"),
-            (&[Begin, MarkFalse, MarkFalse], "R9: try-mark was called a second time"),
-            (&[Begin, MarkFails, MarkFails], "R9: try-mark was called a second time"),
-            (&[Begin, MarkFails, Save], "R5: save-alert was called although try-mark had failed"),
-            (&[Begin, MarkFails, Commit], "R5: commit was called although try-mark had failed"),
-            (&[Begin, MarkTrue, Save, Save], "R9: save-alert was called a second time"),
-            (&[Begin, MarkTrue, SaveFails, Save], "R9: save-alert was called a second time"),
-            (
-                &[Begin, MarkTrue, SaveFails, Commit],
-                "R6: commit was called although save-alert had failed",
-            ),
-            (
-                &[Begin, MarkTrue, Save, Commit, Rollback],
-                "R2: rollback was called after commit had succeeded",
-            ),
-            (
-                &[Begin, MarkTrue, Save, Commit, Commit],
-                "R9: commit was called after the transaction had ended",
-            ),
-            (&[Begin, MarkTrue, Save, CommitFails, Commit], "R9: commit was called a second time"),
-            (&[Begin, MarkFalse, Rollback, Rollback], "R9: rollback was called a second time"),
-        ]);
-    }
-
-    #[test]
-    fn an_altered_argument_is_refused() {
-        check(&[
-            (
-                &[Begin, MarkOtherId],
-                "R10: try-mark was given an event id that differs from the event's id",
-            ),
-            (
-                &[Begin, MarkTrue, SaveOther],
-                "R10: save-alert was given an alert that differs from the event's alert",
-            ),
-        ]);
-    }
-
-    #[test]
-    fn an_answer_that_the_calls_contradict_names_its_rule() {
-        let other = Return(Returned::Error(ErrorId(8)));
-        check(&[
-            (&[Return(Unknown)], "R1: unknown was returned, but begin was never called"),
-            (&[Return(Applied)], "R1: applied was returned, but begin was never called"),
-            (&[Begin, Return(Applied)], "R1: applied was returned, but try-mark was never called"),
-            (
-                &[Begin, MarkTrue, Save, Return(Applied)],
-                "R1: applied was returned, but the alert was saved and commit was never called",
-            ),
-            (
-                &[Begin, MarkTrue, Save, Commit, Return(AlreadyApplied)],
-                "R1: already-applied was returned after commit succeeded",
-            ),
-            (
-                &[Begin, MarkFalse, Return(AlreadyApplied)],
-                "R3: already-applied was returned, but try-mark said false and rollback was \
-                 never called",
-            ),
-            (
-                &[Begin, MarkFalse, Rollback, Return(Applied)],
-                "R3: applied was returned after try-mark said false",
-            ),
-            (&[BeginFails, Return(Applied)], "R4: applied was returned after begin failed"),
-            (&[BeginFails, other], "R8: the error returned is not the one of begin"),
-            (
-                &[Begin, MarkFails, Return(Returned::Error(ERROR))],
-                "R5: an error was returned, but rollback was never called",
-            ),
-            (
-                &[Begin, MarkTrue, Save, CommitFails, Rollback, Return(Applied)],
-                "R7: applied was returned after commit failed",
-            ),
-            (
-                &[Begin, MarkTrue, Save, CommitFails, Rollback, other],
-                "R8: the error returned is not the one of commit",
-            ),
-        ]);
     }
 }

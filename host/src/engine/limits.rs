@@ -26,6 +26,28 @@ pub struct Limits {
     pub tables: usize,
     /// The stack of a guest, in bytes. 512 KiB.
     pub stack_bytes: usize,
+    /// How many units of fuel start-up and each delivery may use, about one an instruction. None by
+    /// default: counting them takes time, and a deadline ends a guest as well.
+    pub fuel: Option<u64>,
+    /// How many calls of the store interface start-up and each delivery may make, `message` included.
+    /// None by default: the contract allows no loop of them, and a deadline ends one as well.
+    pub calls: Option<u32>,
+}
+
+impl Limits {
+    /// The budget of R14, which decides about a guest; time is only there to stop one that would not
+    /// end, after 60 s a delivery.
+    #[must_use]
+    pub fn budget() -> Self {
+        let long = Duration::from_secs(60);
+        Self {
+            delivery: long,
+            transaction: long,
+            fuel: Some(1_000_000_000),
+            calls: Some(64),
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Limits {
@@ -40,6 +62,8 @@ impl Default for Limits {
             memories: 8,
             tables: 32,
             stack_bytes: 512 << 10,
+            fuel: None,
+            calls: None,
         }
     }
 }
@@ -57,6 +81,21 @@ pub(crate) struct MemoryLimiter {
 impl MemoryLimiter {
     pub(crate) fn new(limits: Limits) -> Self {
         Self { limits, memory_bytes: 0, table_elements: 0, refused: false }
+    }
+
+    /// How much memory the instance has by now. Memory never shrinks, so it is the peak as well.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+
+    /// The calls of the store interface that start-up and each delivery may make.
+    pub(crate) fn calls(&self) -> u32 {
+        self.limits.calls.unwrap_or(u32::MAX)
+    }
+
+    /// The fuel of start-up and of each delivery.
+    pub(crate) fn fuel(&self) -> u64 {
+        self.limits.fuel.unwrap_or(u64::MAX)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
@@ -10,7 +11,7 @@ use wasmtime::component::types::ComponentItem;
 
 use super::Engine;
 use crate::imports::is_offered;
-use crate::processor;
+use crate::instance;
 
 /// The package of the interface, without its version.
 const PACKAGE: &str = "process-once:alerts/";
@@ -28,6 +29,9 @@ const COMPATIBLE: &str = "0.1.";
 pub struct Guest {
     pub(crate) engine: Engine,
     pub(crate) component: Component,
+    /// The SHA-256 of the component's bytes, in hexadecimal.
+    digest: Arc<str>,
+    bytes: usize,
 }
 
 impl fmt::Debug for Guest {
@@ -37,6 +41,18 @@ impl fmt::Debug for Guest {
 }
 
 impl Guest {
+    /// The SHA-256 of the component, in hexadecimal.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The size of the component.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     pub(super) fn from_file(engine: &Engine, path: &Path) -> Result<Self, LoadError> {
         let bytes = read(path)?;
         Self::from_bytes(engine, &bytes)
@@ -47,8 +63,9 @@ impl Guest {
         let component = compile(engine, bytes)?;
         let (imports, exports) = interfaces(engine, &component);
         judge(&imports, &exports)?;
-        let guest = Self { engine: engine.clone(), component };
-        processor::check(&guest).map_err(NotAGuest::OtherShape)?;
+        let digest = digest(bytes).into();
+        let guest = Self { engine: engine.clone(), component, digest, bytes: bytes.len() };
+        instance::check(&guest).map_err(NotAGuest::OtherShape)?;
         Ok(guest)
     }
 }
@@ -84,7 +101,7 @@ impl Inspection {
             .map(|component| interfaces(engine, &component))
             .unwrap_or_default();
         Self {
-            digest: hex(&Sha256::digest(bytes)),
+            digest: digest(bytes),
             bytes: bytes.len(),
             imports,
             exports,
@@ -93,8 +110,8 @@ impl Inspection {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, LoadError> {

@@ -6,14 +6,14 @@ use std::time::Duration;
 use wasmtime::component::{Resource, ResourceTable};
 
 use super::store::{ErrorHandle, TxHandle};
-use super::trap::HandleMisuse;
+use super::trap::TooManyCalls;
 use super::wasi::Nothing;
-use crate::contract::{ErrorId, Model, Violation};
+use crate::contract::{ErrorId, Model, RuleSet, Violation};
 use crate::deadline::Deadline;
 use crate::engine::MemoryLimiter;
 use crate::event::Event;
 use crate::store::{ErrorClass, Store, StoreError, Tx};
-use crate::trace::{Answer, Call, CallRecord};
+use crate::trace::{Answer, Call, CallRecord, Method};
 
 /// How many handles a guest may hold at once; one that needs more floods the host.
 const MAX_HANDLES: usize = 256;
@@ -31,6 +31,12 @@ pub(crate) struct Context<S: Store> {
     deadline: Option<Deadline>,
     /// The delivery under way; none during start-up.
     delivery: Option<Delivering<S::Tx>>,
+    /// The first rule that was broken, in this delivery or in start-up.
+    violation: Option<Violation>,
+    /// The rules that the model asks for.
+    rules: RuleSet,
+    /// How many calls of the store interface the guest may still make.
+    calls_left: u32,
     /// The next identity for an error or a transaction: never used twice in the instance's life,
     /// and no handle outlives the instance.
     next_identity: u64,
@@ -43,8 +49,6 @@ struct Delivering<T> {
     model: Model,
     /// The transaction that `begin` opened, with its identity; dropped at its end.
     tx: Option<(u64, T)>,
-    /// The first rule that was broken.
-    violation: Option<Violation>,
     /// The calls so far, where someone wants to see them.
     calls: Option<Vec<CallRecord>>,
 }
@@ -55,17 +59,26 @@ pub(crate) struct Left {
     pub(crate) violation: Option<Violation>,
     /// The calls, where someone wanted to see them.
     pub(crate) calls: Option<Vec<CallRecord>>,
-    /// How many handles the guest still held.
-    pub(crate) leaked: usize,
+    /// How many handles the guest still holds.
+    pub(crate) handles: usize,
 }
 
 impl<S: Store> Context<S> {
-    pub(crate) fn new(store: Arc<Mutex<S>>, limiter: MemoryLimiter) -> Self {
+    pub(crate) fn new(store: Arc<Mutex<S>>, limiter: MemoryLimiter, rules: RuleSet) -> Self {
         let mut handles = ResourceTable::new();
         handles.set_max_capacity(MAX_HANDLES);
-        let nothing = Nothing::default();
-        let (deadline, delivery) = (None, None);
-        Self { store, handles, nothing, limiter, deadline, delivery, next_identity: 1 }
+        Self {
+            store,
+            handles,
+            nothing: Nothing::default(),
+            calls_left: limiter.calls(),
+            limiter,
+            deadline: None,
+            delivery: None,
+            violation: None,
+            rules,
+            next_identity: 1,
+        }
     }
 
     /// Says until when the guest may run from now on.
@@ -76,26 +89,26 @@ impl<S: Store> Context<S> {
     /// Starts a delivery; the calls that follow belong to it.
     pub(crate) fn start(&mut self, event: Event, deadline: Deadline, record: bool) {
         self.watch(deadline.clone());
+        self.violation = None;
+        self.calls_left = self.limiter.calls();
         self.delivery = Some(Delivering {
             event,
             deadline,
-            model: Model::default(),
+            model: Model::asking(self.rules),
             tx: None,
-            violation: None,
             calls: record.then(Vec::new),
         });
     }
 
-    /// Ends the delivery: a transaction that the guest left open is undone.
+    /// Ends the delivery, or start-up: a transaction that the guest left open is undone.
     pub(crate) fn finish(&mut self) -> Left {
         self.nothing.end_of_delivery();
-        let leaked = self.handles.iter_mut().count();
-        match self.delivery.take() {
-            Some(Delivering { model, violation, calls, .. }) => {
-                Left { model, violation, calls, leaked }
-            }
-            None => Left { model: Model::default(), violation: None, calls: None, leaked },
-        }
+        let (model, calls) = match self.delivery.take() {
+            Some(Delivering { model, calls, .. }) => (model, calls),
+            None => (Model::asking(self.rules), None),
+        };
+        let violation = self.violation.take();
+        Left { model, violation, calls, handles: self.handles.iter_mut().count() }
     }
 
     /// How long ago the guest should have returned, if it should have.
@@ -133,7 +146,8 @@ enum Admission {
 impl<S: Store> Context<S> {
     /// `begin`: a handle to the transaction, or to the error.
     pub(super) fn begin(&mut self) -> Answered<Resource<TxHandle>> {
-        let admission = self.admit(&Call::Begin)?;
+        self.count_call()?;
+        let admission = self.admit(&Call::Begin, None);
         let opened = match &admission {
             Admission::Admitted(deadline) => self.lock_store().begin(deadline),
             Admission::Expired(error) | Admission::Refused(error) => Err(error.clone()),
@@ -143,40 +157,48 @@ impl<S: Store> Context<S> {
             return Ok(Err(error));
         }
         let id = self.identity();
-        self.delivering()?.tx = opened.ok().map(|tx| (id, tx));
+        if let (Some(delivery), Ok(tx)) = (&mut self.delivery, opened) {
+            delivery.tx = Some((id, tx));
+        }
         Ok(Ok(self.handles.push(TxHandle { id })?))
     }
 
     /// A call on a transaction; `Some` is the answer of `try-mark`.
     pub(super) fn on_tx(&mut self, tx: &Resource<TxHandle>, call: Call) -> Answered<Option<bool>> {
-        let TxHandle { id } = *self.handles.get(tx)?;
-        let admission = self.admit(&call)?;
-        let tx = match &mut self.delivering()?.tx {
-            Some((open, tx)) if *open == id => tx,
-            // A transaction's handle is worth nothing in another delivery.
-            _ => return Err(HandleMisuse::ForeignTransaction.into()),
-        };
-        let answer = match &admission {
-            Admission::Admitted(deadline) => outlived(deadline, &call, carry_out(tx, &call)),
-            Admission::Expired(error) | Admission::Refused(error) => Err(error.clone()),
+        self.count_call()?;
+        let id = self.handles.get(tx)?.id;
+        let admission = self.admit(&call, Some(id));
+        let answer = match (&admission, self.open_tx(id)) {
+            (Admission::Admitted(deadline), Some(tx)) => {
+                outlived(deadline, &call, carry_out(tx, &call))
+            }
+            (Admission::Admitted(_), None) => Err(refusal("the transaction is another delivery's")),
+            (Admission::Expired(error) | Admission::Refused(error), _) => Err(error.clone()),
         };
         self.settle(call, &admission, answer)
     }
 
     /// `rollback`: carried out wherever there is something to undo, allowed or not, in time or not.
     pub(super) fn roll_back(&mut self, tx: &Resource<TxHandle>) -> wasmtime::Result<()> {
-        let TxHandle { id } = *self.handles.get(tx)?;
-        let delivery = self.delivering()?;
-        if let Err(violation) = delivery.model.may_call(&Call::Rollback, &delivery.event) {
-            delivery.violation.get_or_insert(violation);
+        self.count_call()?;
+        let id = self.handles.get(tx)?.id;
+        if let Err(violation) = self.ask(&Call::Rollback, Some(id)) {
+            self.violation.get_or_insert(violation);
         }
-        match &mut delivery.tx {
-            Some((open, tx)) if *open == id => tx.rollback(),
-            _ => return Err(HandleMisuse::ForeignTransaction.into()),
+        if let Some(tx) = self.open_tx(id) {
+            tx.rollback();
+            if let Some(delivery) = &mut self.delivery {
+                delivery.model.answered(Method::Rollback, Ok(None), false);
+            }
         }
-        delivery.model.answered(&Call::Rollback, Ok(None), false);
-        delivery.record(Call::Rollback, || Answer::Done);
+        self.record(Call::Rollback, || Answer::Done);
         Ok(())
+    }
+
+    /// `message`: what the store said, in words.
+    pub(super) fn message(&mut self, error: &Resource<ErrorHandle>) -> wasmtime::Result<String> {
+        self.count_call()?;
+        Ok(self.handles.get(error)?.error.to_string())
     }
 
     /// The guest let go of a transaction's handle: what has not ended is undone.
@@ -188,17 +210,32 @@ impl<S: Store> Context<S> {
         Ok(())
     }
 
-    fn admit(&mut self, call: &Call) -> wasmtime::Result<Admission> {
-        let delivery = self.delivering()?;
-        if let Err(violation) = delivery.model.may_call(call, &delivery.event) {
-            let refused = StoreError::new(ErrorClass::Misuse, format!("refused, {violation}"));
-            delivery.violation.get_or_insert(violation);
-            return Ok(Admission::Refused(refused));
+    /// Whether the model lets a call through, on the transaction with this identity.
+    fn ask(&self, call: &Call, tx: Option<u64>) -> Result<(), Violation> {
+        let Some(delivery) = &self.delivery else {
+            return Model::asking(self.rules).may_call_outside(call.method());
+        };
+        match tx {
+            Some(id) if delivery.tx.as_ref().is_none_or(|(open, _)| *open != id) => {
+                delivery.model.may_call_elsewhere(call.method())
+            }
+            _ => delivery.model.may_call(call, &delivery.event),
         }
-        Ok(match delivery.deadline.check() {
-            Ok(()) => Admission::Admitted(delivery.deadline.clone()),
-            Err(expired) => Admission::Expired(expired.into()),
-        })
+    }
+
+    fn admit(&mut self, call: &Call, tx: Option<u64>) -> Admission {
+        if let Err(violation) = self.ask(call, tx) {
+            let refused = self.lock_store().refuse(&violation);
+            self.violation.get_or_insert(violation);
+            return Admission::Refused(refused);
+        }
+        match &self.delivery {
+            Some(Delivering { deadline, .. }) => match deadline.check() {
+                Ok(()) => Admission::Admitted(deadline.clone()),
+                Err(expired) => Admission::Expired(expired.into()),
+            },
+            None => Admission::Refused(refusal("nothing is being delivered")),
+        }
     }
 
     /// Tells the model, records the call, and makes a handle of the error.
@@ -209,14 +246,15 @@ impl<S: Store> Context<S> {
         answer: Result<Option<bool>, StoreError>,
     ) -> Answered<Option<bool>> {
         let id = ErrorId(self.identity());
-        let delivery = self.delivering()?;
-        if !matches!(admission, Admission::Refused(_)) {
+        if let (Some(delivery), false) =
+            (&mut self.delivery, matches!(admission, Admission::Refused(_)))
+        {
             let unknown = |error: &StoreError| error.class() == ErrorClass::OutcomeUnknown;
             let in_doubt = answer.as_ref().is_err_and(unknown);
             let told = answer.as_ref().map(|new| *new).map_err(|_| id);
-            delivery.model.answered(&call, told, in_doubt);
+            delivery.model.answered(call.method(), told, in_doubt);
         }
-        delivery.record(call, || match &answer {
+        self.record(call, || match &answer {
             Ok(Some(new)) => Answer::Marked(*new),
             Ok(None) => Answer::Done,
             Err(error) => Answer::Failed(error.clone()),
@@ -227,9 +265,25 @@ impl<S: Store> Context<S> {
         })
     }
 
-    /// The delivery under way; a guest that calls the store in start-up has none.
-    fn delivering(&mut self) -> wasmtime::Result<&mut Delivering<S::Tx>> {
-        Ok(self.delivery.as_mut().ok_or(HandleMisuse::NoDelivery)?)
+    /// The transaction with this identity, if this delivery opened it.
+    fn open_tx(&mut self, id: u64) -> Option<&mut S::Tx> {
+        let (open, tx) = self.delivery.as_mut()?.tx.as_mut()?;
+        (*open == id).then_some(tx)
+    }
+
+    fn record(&mut self, call: Call, answer: impl FnOnce() -> Answer) {
+        if let Some(Delivering { calls: Some(calls), .. }) = &mut self.delivery {
+            calls.push(CallRecord { call, answer: answer() });
+        }
+    }
+
+    /// Counts a call of the store interface against the budget.
+    fn count_call(&mut self) -> wasmtime::Result<()> {
+        match self.calls_left.checked_sub(1) {
+            Some(left) => self.calls_left = left,
+            None => return Err(TooManyCalls { allowed: self.limiter.calls() }.into()),
+        }
+        Ok(())
     }
 
     fn identity(&mut self) -> u64 {
@@ -244,20 +298,10 @@ impl<S: Store> Context<S> {
     }
 }
 
-impl<T> Delivering<T> {
-    fn record(&mut self, call: Call, answer: impl FnOnce() -> Answer) {
-        if let Some(calls) = &mut self.calls {
-            calls.push(CallRecord { call, answer: answer() });
-        }
-    }
-}
-
 /// Makes a call on the store's transaction.
 fn carry_out(tx: &mut impl Tx, call: &Call) -> Result<Option<bool>, StoreError> {
     match call {
-        Call::Begin => {
-            Err(StoreError::new(ErrorClass::Misuse, "begin is no call on a transaction"))
-        }
+        Call::Begin => Err(refusal("begin is no call on a transaction")),
         Call::TryMark(event_id) => tx.try_mark(event_id).map(Some),
         Call::SaveAlert(alert) => tx.save_alert(alert).map(|()| None),
         Call::Commit => tx.commit().map(|()| None),
@@ -266,6 +310,11 @@ fn carry_out(tx: &mut impl Tx, call: &Call) -> Result<Option<bool>, StoreError> 
             Ok(None)
         }
     }
+}
+
+/// What answers a call that cannot be made where it was made.
+fn refusal(why: &str) -> StoreError {
+    StoreError::new(ErrorClass::Misuse, why)
 }
 
 /// A commit that was under way when its delivery ended is not believed, whatever it says: its

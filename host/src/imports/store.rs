@@ -59,7 +59,7 @@ impl<S: Store> alerts::store::HostTx for Context<S> {
 
 impl<S: Store> alerts::store::HostError for Context<S> {
     fn message(&mut self, error: Resource<ErrorHandle>) -> wasmtime::Result<String> {
-        Ok(self.handles.get(&error)?.error.to_string())
+        Self::message(self, &error)
     }
 
     fn drop(&mut self, error: Resource<ErrorHandle>) -> wasmtime::Result<()> {

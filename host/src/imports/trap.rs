@@ -12,6 +12,7 @@ use wasmtime::Trap;
 
 use super::wasi::Denied;
 use crate::contract::Violation;
+use crate::engine::MemoryLimiter;
 
 /// How a guest failed. The fault is the guest's, never the store's.
 ///
@@ -19,12 +20,18 @@ use crate::contract::Violation;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum GuestFault {
-    /// It trapped: a panic, a bad memory access, an exhausted stack, a call of something denied.
+    /// It trapped: a panic, a bad memory access, a call of something denied.
     Trapped(Cause),
     /// It went on after its deadline and the grace that follows had passed.
     OutOfTime,
     /// It was refused more memory, and trapped.
     OutOfMemory(Cause),
+    /// It used up its stack.
+    OutOfStack,
+    /// It used up its fuel; the number is what it had.
+    OutOfFuel(u64),
+    /// It made more calls of the store interface than this.
+    TooManyCalls(u32),
     /// It broke the rules of handles: a leak, a stale or unknown handle, too many at once (R13).
     Handles(Cause),
     /// It broke the contract; the violation names the rule.
@@ -37,6 +44,11 @@ impl fmt::Display for GuestFault {
             Self::Trapped(cause) => write!(f, "the guest trapped: {cause}"),
             Self::OutOfTime => f.write_str("the guest ran on after its deadline and was stopped"),
             Self::OutOfMemory(cause) => write!(f, "the guest ran out of memory: {cause}"),
+            Self::OutOfStack => f.write_str("the guest used up its stack"),
+            Self::OutOfFuel(fuel) => write!(f, "the guest used up its {fuel} units of fuel"),
+            Self::TooManyCalls(calls) => {
+                write!(f, "the guest made more than {calls} calls of the store interface")
+            }
             Self::Handles(cause) => write!(f, "the guest broke the rules of handles: {cause}"),
             Self::Contract(violation) => write!(f, "the guest broke the contract, {violation}"),
         }
@@ -49,7 +61,11 @@ impl Error for GuestFault {
             Self::Trapped(cause) | Self::OutOfMemory(cause) | Self::Handles(cause) => {
                 cause.0.source()
             }
-            Self::OutOfTime | Self::Contract(_) => None,
+            Self::OutOfTime
+            | Self::OutOfStack
+            | Self::OutOfFuel(_)
+            | Self::TooManyCalls(_)
+            | Self::Contract(_) => None,
         }
     }
 }
@@ -70,18 +86,11 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A misuse of handles that only the host can see.
+/// The guest made as many calls of the store interface as it may in one delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HandleMisuse {
-    /// A `tx` of an earlier delivery was used.
-    #[error("a transaction of another delivery was used")]
-    ForeignTransaction,
-    /// The store was called in start-up, where nothing is delivered.
-    #[error("the store was called outside of a delivery")]
-    NoDelivery,
-    /// Handles were still held when the call returned.
-    #[error("R13: {0} of the handles that it was given were still held when the call returned")]
-    Leaked(usize),
+#[error("{allowed} calls are allowed")]
+pub(crate) struct TooManyCalls {
+    pub(crate) allowed: u32,
 }
 
 /// The epoch found a guest that had used up its grace.
@@ -93,28 +102,20 @@ pub(crate) struct GraceOver;
 ///
 /// An error that is neither a trap of WebAssembly nor one of ours comes from the canonical ABI: the
 /// guest handed over a handle or a value that is none.
-pub(crate) fn classify(error: &wasmtime::Error, memory_refused: bool) -> GuestFault {
+pub(crate) fn classify(error: &wasmtime::Error, limiter: &MemoryLimiter) -> GuestFault {
     if error.is::<GraceOver>() {
         return GuestFault::OutOfTime;
     }
-    let denied = error.is::<Denied>();
-    let trap = error.downcast_ref::<Trap>().copied();
-    let cause = Cause::new(match trap {
-        Some(trap) => Box::new(trap),
-        None => innermost(error),
-    });
-    match trap {
-        Some(_) if memory_refused => GuestFault::OutOfMemory(cause),
-        Some(_) => GuestFault::Trapped(cause),
-        None if denied => GuestFault::Trapped(cause),
-        None => GuestFault::Handles(cause),
+    if let Some(TooManyCalls { allowed }) = error.downcast_ref() {
+        return GuestFault::TooManyCalls(*allowed);
     }
-}
-
-/// The error without the stack of WebAssembly frames that wasmtime puts around it.
-fn innermost(error: &wasmtime::Error) -> Box<dyn Error + Send + Sync> {
-    match error.downcast_ref::<HandleMisuse>() {
-        Some(misuse) => Box::new(*misuse),
-        None => error.root_cause().to_string().into(),
+    let cause = |error: &wasmtime::Error| Cause::new(error.root_cause().to_string());
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => GuestFault::OutOfFuel(limiter.fuel()),
+        Some(Trap::StackOverflow) => GuestFault::OutOfStack,
+        Some(trap) if limiter.refused => GuestFault::OutOfMemory(Cause::new(*trap)),
+        Some(trap) => GuestFault::Trapped(Cause::new(*trap)),
+        None if error.is::<Denied>() => GuestFault::Trapped(cause(error)),
+        None => GuestFault::Handles(cause(error)),
     }
 }

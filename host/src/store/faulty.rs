@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::stage::misuse;
 use super::{Store, StoreError, Tx};
+use crate::contract::Violation;
 use crate::deadline::Deadline;
 use crate::event::Alert;
 
@@ -21,6 +22,11 @@ impl<S: Store> Faulty<S> {
     #[must_use]
     pub fn new(inner: S) -> Self {
         Self { inner, faults: Faults::default() }
+    }
+
+    /// The store behind.
+    pub fn inner_mut(&mut self) -> &mut S {
+        &mut self.inner
     }
 
     /// A handle that arms faults, also while the store is in use.
@@ -46,9 +52,27 @@ pub enum Fault {
     CommitReplyLost,
 }
 
+impl Fault {
+    /// Every fault, in the order of the calls.
+    pub const ALL: [Self; 5] = [
+        Self::Begin,
+        Self::TryMark,
+        Self::SaveAlert,
+        Self::CommitNotApplied,
+        Self::CommitReplyLost,
+    ];
+}
+
 /// The faults of a [`Faulty`] store. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Faults(Arc<Mutex<Vec<Armed>>>);
+pub struct Faults(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    armed: Vec<Armed>,
+    /// The error of a sticky fault that struck: what every later call is answered with, in kind.
+    stuck: Option<StoreError>,
+}
 
 #[derive(Debug)]
 struct Armed {
@@ -71,38 +95,46 @@ impl Faults {
         self.push(fault, nth, error, false);
     }
 
-    /// As [`Faults::arm`]; every later call of that transaction but `rollback` fails with the same
-    /// error.
+    /// As [`Faults::arm`]; every later call until the next `begin` fails as well, but for `rollback`,
+    /// each with a new error that is like this one. So does a call that the contract forbids.
     pub fn arm_sticky(&self, fault: Fault, nth: usize, error: StoreError) {
         self.push(fault, nth, error, true);
     }
 
-    /// Takes back every fault that has not struck.
+    /// Takes back every fault: those that have not struck, and one that sticks.
     pub fn disarm(&self) {
-        self.armed().clear();
+        *self.state() = State::default();
     }
 
     /// How many armed faults have not struck yet: a test that expects a fault sees here whether it
     /// was reached.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.armed().len()
+        self.state().armed.len()
     }
 
     fn push(&self, fault: Fault, nth: usize, error: StoreError, sticky: bool) {
-        self.armed().push(Armed { fault, calls_left: nth.max(1), error, sticky });
+        self.state().armed.push(Armed { fault, calls_left: nth.max(1), error, sticky });
     }
 
     /// Counts one call that each of `kinds` counts, and gives the fault that strikes it.
     fn strike(&self, kinds: &[Fault]) -> Option<Armed> {
-        let mut armed = self.armed();
-        for fault in armed.iter_mut().filter(|fault| kinds.contains(&fault.fault)) {
+        let mut state = self.state();
+        for fault in state.armed.iter_mut().filter(|fault| kinds.contains(&fault.fault)) {
             fault.calls_left -= 1;
         }
-        armed.extract_if(.., |fault| fault.calls_left == 0).collect::<Vec<_>>().into_iter().next()
+        let due: Vec<_> = state.armed.extract_if(.., |fault| fault.calls_left == 0).collect();
+        let struck = due.into_iter().next();
+        state.stuck = struck.as_ref().filter(|fault| fault.sticky).map(|fault| fault.error.clone());
+        struck
     }
 
-    fn armed(&self) -> MutexGuard<'_, Vec<Armed>> {
+    /// A new error like the one of the fault that sticks, if one does.
+    fn again(&self) -> Option<StoreError> {
+        self.state().stuck.as_ref().map(|error| StoreError::new(error.class(), error.to_string()))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -115,7 +147,11 @@ impl<S: Store> Store for Faulty<S> {
             return Err(struck.error);
         }
         let inner = self.inner.begin(deadline)?;
-        Ok(FaultyTx { inner, faults: self.faults.clone(), struck: None })
+        Ok(FaultyTx { inner, faults: self.faults.clone(), spoiled: false })
+    }
+
+    fn refuse(&mut self, violation: &Violation) -> StoreError {
+        self.faults.again().unwrap_or_else(|| self.inner.refuse(violation))
     }
 }
 
@@ -124,51 +160,54 @@ impl<S: Store> Store for Faulty<S> {
 pub struct FaultyTx<T> {
     inner: T,
     faults: Faults,
-    /// The fault that this transaction has met, until it is rolled back.
-    struck: Option<Armed>,
+    /// Whether a fault has struck: the store behind is in the dark, so what follows is answered here.
+    spoiled: bool,
 }
 
 impl<T: Tx> FaultyTx<T> {
-    /// Fails if an earlier fault spoils the transaction, or one strikes now.
-    fn meet(&mut self, kinds: &[Fault]) -> Result<(), StoreError> {
-        self.spoiled()?;
-        self.struck = self.faults.strike(kinds);
-        self.struck.as_ref().map_or(Ok(()), |struck| Err(struck.error.clone()))
+    /// Fails if an earlier fault spoils the transaction.
+    fn usable(&self) -> Result<(), StoreError> {
+        if !self.spoiled {
+            return Ok(());
+        }
+        Err(self.faults.again().unwrap_or_else(|| misuse("a call after one that failed")))
     }
 
-    /// A fault leaves the store behind in the dark, so what follows from it is answered here.
-    fn spoiled(&self) -> Result<(), StoreError> {
-        match &self.struck {
-            Some(struck) if struck.sticky => Err(struck.error.clone()),
-            Some(_) => Err(misuse("a call after one that failed")),
-            None => Ok(()),
-        }
+    /// Fails if a fault of these kinds strikes now; `carry_out` is what a lost reply is preceded by.
+    fn meet(
+        &mut self,
+        kinds: &[Fault],
+        carry_out: impl FnOnce(&mut T, Option<Fault>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.usable()?;
+        let struck = self.faults.strike(kinds);
+        carry_out(&mut self.inner, struck.as_ref().map(|struck| struck.fault))?;
+        self.spoiled = struck.is_some();
+        struck.map_or(Ok(()), |struck| Err(struck.error))
     }
 }
 
 impl<T: Tx> Tx for FaultyTx<T> {
     fn try_mark(&mut self, event_id: &str) -> Result<bool, StoreError> {
-        self.meet(&[Fault::TryMark])?;
+        self.meet(&[Fault::TryMark], |_, _| Ok(()))?;
         self.inner.try_mark(event_id)
     }
 
     fn save_alert(&mut self, alert: &Alert) -> Result<(), StoreError> {
-        self.meet(&[Fault::SaveAlert])?;
+        self.meet(&[Fault::SaveAlert], |_, _| Ok(()))?;
         self.inner.save_alert(alert)
     }
 
     fn commit(&mut self) -> Result<(), StoreError> {
-        self.spoiled()?;
-        let struck = self.faults.strike(&[Fault::CommitNotApplied, Fault::CommitReplyLost]);
-        if struck.as_ref().is_none_or(|struck| struck.fault == Fault::CommitReplyLost) {
-            self.inner.commit()?;
-        }
-        self.struck = struck;
-        self.struck.as_ref().map_or(Ok(()), |struck| Err(struck.error.clone()))
+        let kinds = [Fault::CommitNotApplied, Fault::CommitReplyLost];
+        self.meet(&kinds, |inner, struck| match struck {
+            None | Some(Fault::CommitReplyLost) => inner.commit(),
+            Some(_) => Ok(()),
+        })
     }
 
     fn rollback(&mut self) {
-        self.struck = None;
+        self.spoiled = false;
         self.inner.rollback();
     }
 }

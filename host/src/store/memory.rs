@@ -65,6 +65,33 @@ impl Memory {
     }
 }
 
+/// What a judge of guests asks and does beside the contract.
+impl Memory {
+    /// Whether an event has a committed marker.
+    pub(crate) fn is_marked(&self, event_id: &str) -> bool {
+        lock(&self.data).markers.contains_key(event_id)
+    }
+
+    /// How many committed alerts an event has.
+    pub(crate) fn count_alerts(&self, event_id: &str) -> usize {
+        let data = lock(&self.data);
+        data.alerts.iter().filter(|alert| alert.source_event_id == event_id).count()
+    }
+
+    /// Stores a pair, as a commit does.
+    pub(crate) fn store(&self, alert: Alert) {
+        lock(&self.data).store(alert);
+    }
+}
+
+impl Data {
+    fn store(&mut self, alert: Alert) {
+        let place = self.markers.len();
+        self.markers.insert(alert.source_event_id.clone(), place);
+        self.alerts.push(alert);
+    }
+}
+
 impl Default for Memory {
     fn default() -> Self {
         Self::new()
@@ -149,10 +176,7 @@ impl Tx for MemoryTx {
         self.stage = Stage::Failed;
         self.deadline.check()?;
         if let Some(alert) = self.staged.take() {
-            let mut data = lock(&self.data);
-            let place = data.markers.len();
-            data.markers.insert(alert.source_event_id.clone(), place);
-            data.alerts.push(alert);
+            lock(&self.data).store(alert);
         }
         self.end();
         Ok(())

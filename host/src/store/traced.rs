@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Store, StoreError, Tx};
+use crate::contract::Violation;
 use crate::deadline::Deadline;
 use crate::event::Alert;
 use crate::trace::{Answer, Call, CallRecord};
@@ -56,6 +57,10 @@ impl<S: Store> Store for Traced<S> {
         let result = self.inner.begin(deadline);
         self.log.push(Call::Begin, done(&result));
         Ok(TracedTx { inner: result?, log: self.log.clone() })
+    }
+
+    fn refuse(&mut self, violation: &Violation) -> StoreError {
+        self.inner.refuse(violation)
     }
 }
 

@@ -125,8 +125,10 @@ fn sticky<L: Lab>(lab: &L) {
     for kind in &KINDS[1..4] {
         let armed = error();
         faults.arm_sticky(*kind, 1, armed.clone());
-        let later = calls_after_fault(&mut store, *kind);
-        assert!(later.iter().all(|error| error.is(&armed)), "{kind:?}");
+        let [a, b, c] = calls_after_fault(&mut store, *kind);
+        assert!([&a, &b, &c].into_iter().all(|error| *error == armed), "{kind:?}: they are alike");
+        let others = [&armed, &b, &c];
+        assert!(!others.into_iter().any(|other| other.is(&a)), "{kind:?}: each is its own");
         assert_eq!(lab.stored(), Stored::pairs(&[]), "{kind:?}");
     }
     assert_eq!(deliver(&mut store, &alert("e")), Ok(true), "the next transaction is free of it");

@@ -1,0 +1,84 @@
+//! What a right guest does: the model's one right action, one after another.
+
+use super::schedule::{Planned, Trouble};
+use crate::contract::{Action, ErrorId, Model, Returned};
+use crate::event::Event;
+use crate::store::{ErrorClass, Fault, StoreError};
+use crate::trace::{Answer, Call, CallRecord, CallTrace, Ending, Method};
+
+/// The trace of a right guest in a delivery to a store that holds the event's marker, or does not.
+pub(crate) fn trace(planned: &Planned, was_stored: bool, error: &StoreError) -> CallTrace {
+    let event = planned.subject.event();
+    let mut model = Model::default();
+    let mut calls = Vec::new();
+    let ending = loop {
+        let method = match model.next() {
+            Some(Action::Call(method)) => method,
+            Some(Action::Return(Returned::Applied)) => break Ending::Outcome("applied"),
+            Some(Action::Return(Returned::AlreadyApplied)) => {
+                break Ending::Outcome("already-applied");
+            }
+            Some(Action::Return(Returned::Error(_))) => break Ending::Error(error.clone()),
+            Some(Action::Return(Returned::Unknown)) | None => break Ending::Outcome("unknown"),
+        };
+        let answer = answer(method, planned.trouble, was_stored, error);
+        let told = match &answer {
+            Answer::Done => Ok(None),
+            Answer::Marked(new) => Ok(Some(*new)),
+            Answer::Failed(_) => Err(ErrorId(0)),
+        };
+        model.answered(method, told, false);
+        calls.push(CallRecord { call: call(method, event), answer });
+    };
+    CallTrace { event_id: event.id().to_owned(), calls, ending }
+}
+
+/// The call as a right guest makes it.
+pub(crate) fn call(method: Method, event: &Event) -> Call {
+    match method {
+        Method::Begin => Call::Begin,
+        Method::TryMark => Call::TryMark(event.id().to_owned()),
+        Method::SaveAlert => Call::SaveAlert(event.alert().clone()),
+        Method::Commit => Call::Commit,
+        Method::Rollback => Call::Rollback,
+    }
+}
+
+/// What the store answers it.
+pub(crate) fn answer(
+    method: Method,
+    trouble: Trouble,
+    was_stored: bool,
+    error: &StoreError,
+) -> Answer {
+    match (method, trouble.fault.map(struck)) {
+        (Method::Rollback, _) => Answer::Done,
+        (method, Some(struck)) if method == struck => Answer::Failed(error.clone()),
+        (Method::TryMark, _) => Answer::Marked(!was_stored),
+        _ => Answer::Done,
+    }
+}
+
+/// The call that a fault strikes.
+fn struck(fault: Fault) -> Method {
+    match fault {
+        Fault::Begin => Method::Begin,
+        Fault::TryMark => Method::TryMark,
+        Fault::SaveAlert => Method::SaveAlert,
+        Fault::CommitNotApplied | Fault::CommitReplyLost => Method::Commit,
+    }
+}
+
+/// The `number`th error of a schedule, as the store gives it for this fault. Most have equal messages:
+/// only identity tells them apart.
+pub(crate) fn error(fault: Fault, number: usize) -> StoreError {
+    let class = match fault {
+        Fault::Begin => ErrorClass::Busy,
+        Fault::TryMark => ErrorClass::Io,
+        Fault::SaveAlert => ErrorClass::Full,
+        // Whether it was applied or not, the client knows the same.
+        Fault::CommitNotApplied | Fault::CommitReplyLost => ErrorClass::OutcomeUnknown,
+    };
+    let message = if number % 4 == 3 { "the store failed again" } else { "the store failed" };
+    StoreError::new(class, message)
+}

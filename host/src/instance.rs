@@ -1,0 +1,152 @@
+//! One instance of a guest, and one delivery to it: what is common to running guests and judging them.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+
+use wasmtime::component::Linker;
+use wasmtime::{StoreContextMut, UpdateDeadline};
+
+use crate::bindings::GuestPre;
+use crate::bindings::process_once::alerts::types;
+use crate::contract::{Returned, RuleSet};
+use crate::deadline::Deadline;
+use crate::engine::{Guest, MemoryLimiter};
+use crate::event::Event;
+use crate::imports::{self, Context, ErrorHandle, GraceOver, GuestFault, Left};
+use crate::store::{Memory, Store};
+
+/// A guest whose imports are linked to the host: instances are made of it.
+pub(crate) struct Linked<S: Store> {
+    guest: Guest,
+    pre: GuestPre<Context<S>>,
+}
+
+impl<S: Store> Linked<S> {
+    /// Links a guest's imports to the host, and finds its export.
+    ///
+    /// # Errors
+    /// The imports or the exports have the right names and other types.
+    pub(crate) fn new(guest: Guest) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        let mut linker = Linker::new(&guest.engine.wasmtime);
+        let linked = imports::link_store(&mut linker)
+            .and_then(|()| imports::link_wasi(&mut linker, &guest.component))
+            .and_then(|()| linker.instantiate_pre(&guest.component))
+            .and_then(GuestPre::new);
+        match linked {
+            Ok(pre) => Ok(Self { guest, pre }),
+            Err(error) => Err(error.into_boxed_dyn_error()),
+        }
+    }
+
+    pub(crate) fn guest(&self) -> &Guest {
+        &self.guest
+    }
+}
+
+/// Whether a component's imports and exports have the types of the interface.
+pub(crate) fn check(guest: &Guest) -> Result<(), Box<dyn Error + Send + Sync>> {
+    Linked::<Memory>::new(guest.clone()).map(|_| ())
+}
+
+/// A guest that has started.
+pub(crate) struct Instance<S: Store> {
+    wasm: wasmtime::Store<Context<S>>,
+    exports: crate::bindings::Guest,
+}
+
+/// What one delivery came to, before anybody judges it.
+pub(crate) struct Called {
+    /// What the guest returned, or how it ended otherwise.
+    pub(crate) returned: Result<Answer, GuestFault>,
+    pub(crate) left: Left,
+}
+
+/// What a guest returned.
+pub(crate) enum Answer {
+    Unknown,
+    Applied,
+    AlreadyApplied,
+    Error(ErrorHandle),
+}
+
+impl Answer {
+    /// The answer as the contract's model knows it.
+    pub(crate) fn returned(&self) -> Returned {
+        match self {
+            Self::Unknown => Returned::Unknown,
+            Self::Applied => Returned::Applied,
+            Self::AlreadyApplied => Returned::AlreadyApplied,
+            Self::Error(handle) => Returned::Error(handle.id),
+        }
+    }
+}
+
+impl<S: Store> Instance<S> {
+    /// Starts a guest on `store`, within `deadline`; the model will ask it for `rules`.
+    ///
+    /// # Errors
+    /// It failed in start-up: by its own fault, or by a rule that it broke there.
+    pub(crate) fn start(
+        linked: &Linked<S>,
+        store: &Arc<Mutex<S>>,
+        deadline: &Deadline,
+        rules: RuleSet,
+    ) -> Result<Self, GuestFault> {
+        let engine = &linked.guest.engine;
+        let limiter = MemoryLimiter::new(engine.limits().clone());
+        let grace = engine.limits().grace;
+        let mut context = Context::new(Arc::clone(store), limiter, rules);
+        context.watch(deadline.clone());
+        let mut wasm = wasmtime::Store::new(&engine.wasmtime, context);
+        wasm.limiter(|context| &mut context.limiter);
+        wasm.epoch_deadline_callback(move |context: StoreContextMut<'_, Context<S>>| match context
+            .data()
+            .overdue()
+        {
+            Some(late) if late >= grace => Err(GraceOver.into()),
+            _ => Ok(UpdateDeadline::Continue(1)),
+        });
+        refill(&mut wasm);
+        let exports = linked
+            .pre
+            .instantiate(&mut wasm)
+            .map_err(|error| imports::classify(&error, &wasm.data().limiter))?;
+        match wasm.data_mut().finish().violation {
+            Some(violation) => Err(GuestFault::Contract(violation)),
+            None => Ok(Self { wasm, exports }),
+        }
+    }
+
+    /// Delivers `event` within `deadline`; `record` says whether the calls are recorded.
+    pub(crate) fn call(&mut self, event: &Event, deadline: &Deadline, record: bool) -> Called {
+        self.wasm.data_mut().start(event.clone(), deadline.clone(), record);
+        refill(&mut self.wasm);
+        let alert = types::Alert::from(event.alert().clone());
+        let processor = self.exports.process_once_alerts_processor();
+        let called = processor.call_process_once(&mut self.wasm, event.id(), &alert);
+        let context = self.wasm.data_mut();
+        let returned = called.and_then(|answer| match answer {
+            Ok(types::Outcome::Unknown) => Ok(Answer::Unknown),
+            Ok(types::Outcome::Applied) => Ok(Answer::Applied),
+            Ok(types::Outcome::AlreadyApplied) => Ok(Answer::AlreadyApplied),
+            Err(error) => Ok(Answer::Error(context.take_error(error)?)),
+        });
+        let returned = returned.map_err(|error| imports::classify(&error, &context.limiter));
+        Called { returned, left: context.finish() }
+    }
+
+    /// How much memory the instance has by now, in bytes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.wasm.data().limiter.memory_bytes()
+    }
+}
+
+/// Gives start-up or a delivery its own fuel and its first look at the clock.
+fn refill<S: Store>(wasm: &mut wasmtime::Store<Context<S>>) {
+    wasm.set_epoch_deadline(1);
+    if wasm.data().limiter.fuel() < u64::MAX {
+        let fuel = wasm.data().limiter.fuel();
+        // It fails only where the engine counts no fuel, and that follows from the same limit.
+        let _ = wasm.set_fuel(fuel);
+    }
+}
