@@ -1,4 +1,4 @@
-//! Breaks R11: it answers `applied` again for an event that it has applied itself.
+//! Breaks R11: it answers `applied` to the first duplicate of an event that it has applied itself.
 //!
 //! Expected:
 //! - R11: applied was returned for an event that an earlier delivery had applied
@@ -19,7 +19,7 @@ fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
     let outcome = apply(event_id, alert)?;
     let own = APPLIED.with(|applied| match outcome {
         Outcome::Applied => applied.insert(event_id.into()),
-        _ => applied.contains(event_id),
+        _ => applied.remove(event_id),
     });
     Ok(if own { Outcome::Applied } else { outcome })
 }

@@ -23,6 +23,8 @@ fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
     let tx = store::begin().inspect_err(|_| {
         FAILURES.with(|failures| *failures.entry(event_id.into()).or_default() += 1);
     })?;
+    // An event that has begun once is not given up any more.
+    FAILURES.with(|failures| failures.insert(event_id.into(), 3));
     let undo = |error| {
         tx.rollback();
         error
