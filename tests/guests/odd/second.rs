@@ -1,5 +1,4 @@
-//! A right guest, written otherwise than the reference: a guard rolls back when it is dropped, and a
-//! helper does the work.
+//! Right, and odd: no path calls `rollback`; a guard does when it is dropped, unless the commit succeeded.
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, Tx, store};

@@ -1,5 +1,5 @@
-//! A right guest with `std`: it keeps a count that influences nothing, reads each error's message before
-//! it returns the error, and writes to stderr.
+//! Right, and odd: it keeps a count that influences nothing, reads each error's message before it returns
+//! the error, and writes to stderr.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};

@@ -1,4 +1,7 @@
 //! Breaks R10: it marks another id than the event's.
+//!
+//! Expected:
+//! - R10: try-mark was given an event id that differs from the event's id
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, String, store};

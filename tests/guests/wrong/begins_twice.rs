@@ -1,4 +1,7 @@
 //! Breaks R9: it begins again while its transaction is open.
+//!
+//! Expected:
+//! - R9: begin was called a second time
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

@@ -1,4 +1,7 @@
 //! Breaks R9: it commits again what it has committed.
+//!
+//! Expected:
+//! - R9: commit was called after the transaction had ended
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

@@ -1,4 +1,7 @@
 //! Breaks R7: it answers `applied` although its commit failed.
+//!
+//! Expected:
+//! - R7: applied was returned after commit failed
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

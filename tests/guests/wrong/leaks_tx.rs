@@ -1,4 +1,7 @@
 //! Breaks R13: its transaction, ended as it should be, outlives the call.
+//!
+//! Expected:
+//! - R13: 1 handle was still held when the call returned
 #![no_std]
 
 use core::mem::ManuallyDrop;

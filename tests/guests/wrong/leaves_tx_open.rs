@@ -1,4 +1,7 @@
 //! Breaks R1: it returns with its transaction neither committed nor rolled back.
+//!
+//! Expected:
+//! - R1: unknown was returned, but try-mark said true and save-alert was never called
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

@@ -1,4 +1,7 @@
 //! Breaks R1: it answers `applied` without a commit.
+//!
+//! Expected:
+//! - R1: rollback was called although nothing had failed
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

@@ -1,4 +1,7 @@
-//! Breaks R9 and R14: it calls `begin` for ever.
+//! Breaks R9: it calls `begin` for ever.
+//!
+//! Expected:
+//! - R9: begin was called a second time
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

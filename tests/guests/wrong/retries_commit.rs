@@ -1,4 +1,7 @@
 //! Breaks R9: it commits again after a commit that failed.
+//!
+//! Expected:
+//! - R9: commit was called a second time
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

@@ -1,4 +1,7 @@
 //! Breaks R2: it rolls back what it has committed.
+//!
+//! Expected:
+//! - R2: rollback was called after commit had succeeded
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

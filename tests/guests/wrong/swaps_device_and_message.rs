@@ -1,4 +1,7 @@
 //! Breaks R10: it saves the message as the device and the device as the message.
+//!
+//! Expected:
+//! - R10: save-alert was given an alert that differs from the event's alert
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

@@ -1,4 +1,7 @@
 //! Breaks R10: it trims the id, which is another id where a legal one begins or ends in white space.
+//!
+//! Expected:
+//! - R10: try-mark was given an event id that differs from the event's id
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

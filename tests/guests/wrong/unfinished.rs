@@ -1,4 +1,7 @@
 //! Breaks R1: it calls nothing and answers `unknown`.
+//!
+//! Expected:
+//! - R1: unknown was returned, but begin was never called
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome};

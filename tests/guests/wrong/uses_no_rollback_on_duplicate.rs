@@ -1,4 +1,7 @@
 //! Breaks R3: it drops the transaction of a duplicate without a rollback.
+//!
+//! Expected:
+//! - R3: already-applied was returned, but try-mark said false and rollback was never called
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

@@ -1,0 +1,35 @@
+//! Breaks R12: it answers `applied` for a commit that had failed and happened all the same.
+//!
+//! Expected:
+//! - R12: applied was returned, but the commit in doubt had happened
+#![no_std]
+
+extern crate alloc;
+
+use alloc::collections::BTreeSet;
+
+use process_once_sdk::{Alert, Error, Outcome, String, store};
+use wrong_guests::Kept;
+
+process_once_sdk::export!(process_once);
+
+static IN_DOUBT: Kept<BTreeSet<String>> = Kept::new(BTreeSet::new());
+
+fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
+    let in_doubt = IN_DOUBT.with(|in_doubt| in_doubt.remove(event_id));
+    let tx = store::begin()?;
+    let undo = |error| {
+        tx.rollback();
+        error
+    };
+    if !tx.try_mark(event_id).map_err(undo)? {
+        tx.rollback();
+        return Ok(if in_doubt { Outcome::Applied } else { Outcome::AlreadyApplied });
+    }
+    tx.save_alert(alert).map_err(undo)?;
+    tx.commit().map_err(|error| {
+        IN_DOUBT.with(|in_doubt| in_doubt.insert(event_id.into()));
+        undo(error)
+    })?;
+    Ok(Outcome::Applied)
+}

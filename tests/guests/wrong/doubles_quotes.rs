@@ -1,0 +1,14 @@
+//! Breaks R10: it doubles the quotes in the id, as if it wrote SQL.
+//!
+//! Expected:
+//! - R10: try-mark was given an event id that differs from the event's id
+#![no_std]
+
+use process_once_sdk::{Alert, Error, Outcome};
+use wrong_guests::apply;
+
+process_once_sdk::export!(process_once);
+
+fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
+    apply(&event_id.replace('\'', "''"), alert)
+}

@@ -1,0 +1,24 @@
+//! Breaks R7: it returns the error of `commit` without a rollback.
+//!
+//! Expected:
+//! - R7: an error was returned, but rollback was never called
+#![no_std]
+
+use process_once_sdk::{Alert, Error, Outcome, store};
+
+process_once_sdk::export!(process_once);
+
+fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
+    let tx = store::begin()?;
+    let undo = |error| {
+        tx.rollback();
+        error
+    };
+    if !tx.try_mark(event_id).map_err(undo)? {
+        tx.rollback();
+        return Ok(Outcome::AlreadyApplied);
+    }
+    tx.save_alert(alert).map_err(undo)?;
+    tx.commit()?;
+    Ok(Outcome::Applied)
+}

@@ -1,0 +1,24 @@
+//! Breaks R1: it saves the alert before it asks whether the event is new.
+//!
+//! Expected:
+//! - R1: save-alert was called before try-mark
+#![no_std]
+
+use process_once_sdk::{Alert, Error, Outcome, store};
+
+process_once_sdk::export!(process_once);
+
+fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
+    let tx = store::begin()?;
+    let undo = |error| {
+        tx.rollback();
+        error
+    };
+    tx.save_alert(alert).map_err(undo)?;
+    if !tx.try_mark(event_id).map_err(undo)? {
+        tx.rollback();
+        return Ok(Outcome::AlreadyApplied);
+    }
+    tx.commit().map_err(undo)?;
+    Ok(Outcome::Applied)
+}
