@@ -18,7 +18,7 @@ const EPOCH: Duration = Duration::from_millis(10);
 const INSTANCE_BYTES: usize = 16 << 20;
 /// How much of a pooled memory and table is cleared by hand rather than by the kernel: all of what a
 /// small guest uses.
-const KEEP_RESIDENT: usize = 64 << 10;
+const KEEP_RESIDENT: usize = 256 << 10;
 
 /// Compiles guests. Cheap to clone; one is enough for a process.
 #[derive(Clone)]
@@ -44,7 +44,13 @@ impl Engine {
     /// As for [`Engine::new`].
     pub fn pooled(limits: Limits, instances: u32) -> Result<Self, EngineError> {
         let mut config = configure(&limits);
-        config.allocation_strategy(pool(&limits, instances));
+        config
+            .allocation_strategy(pool(&limits, instances))
+            // With no more address space than a guest may use, and no guard behind it, accesses are
+            // checked in code, and the kernel need not change protections for each instance.
+            .signals_based_traps(false)
+            .memory_reservation(limits.memory_bytes as u64)
+            .memory_guard_size(0);
         Self::start(&config, limits.clone()).or_else(|_| Self::new(limits))
     }
 
@@ -87,6 +93,8 @@ fn configure(limits: &Limits) -> Config {
         .epoch_interruption(true)
         .consume_fuel(limits.fuel.is_some())
         .max_wasm_stack(limits.stack_bytes)
+        // A fault is told by its cause; collecting the frames of a deep recursion takes long.
+        .wasm_backtrace_max_frames(None)
         // Of the proposals beyond WebAssembly 2.0, a guest needs none.
         .wasm_memory64(false)
         .wasm_multi_memory(false)

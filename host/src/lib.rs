@@ -10,6 +10,7 @@ pub mod event;
 pub mod handle;
 pub mod imports;
 mod instance;
+pub mod numbers;
 pub mod processor;
 pub mod run;
 pub mod source;

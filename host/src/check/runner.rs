@@ -22,7 +22,7 @@ use crate::store::{Fault, Faulty};
 /// How many exhausted budgets of a family of schedules are enough to leave the rest of it out.
 const EXHAUSTED_IN_FAMILY: usize = 2;
 /// How many exhausted budgets in all are enough to leave everything else out.
-const EXHAUSTED: usize = 12;
+const EXHAUSTED: usize = 6;
 /// The most schedules between two meetings of the threads.
 const STRETCH: usize = 2_048;
 

@@ -45,7 +45,7 @@ pub(crate) struct Judged {
     pub(crate) violations: Vec<Violation>,
     /// The rules that it put to the test and kept.
     pub(crate) exercised: RuleSet,
-    /// Whether a budget was used up that takes long to use up.
+    /// Whether a budget was used up, which takes its time.
     pub(crate) exhausted: bool,
     /// Whether the clock ended it: then nothing is known of it.
     pub(crate) timed_out: bool,
@@ -230,6 +230,17 @@ fn ending(answer: Answer) -> Ending {
     }
 }
 
+fn is_exhaustion(fault: &GuestFault) -> bool {
+    matches!(
+        fault,
+        GuestFault::OutOfFuel(_)
+            | GuestFault::OutOfMemory(_)
+            | GuestFault::OutOfStack
+            | GuestFault::OutOfTime
+            | GuestFault::TooManyCalls(_)
+    )
+}
+
 impl Judged {
     fn ended(
         event_id: &str,
@@ -241,10 +252,7 @@ impl Judged {
         Self {
             violations: violation.into_iter().collect(),
             exercised: RuleSet::default(),
-            exhausted: matches!(
-                fault,
-                Some(GuestFault::OutOfFuel(_) | GuestFault::OutOfMemory(_) | GuestFault::OutOfTime)
-            ),
+            exhausted: fault.is_some_and(is_exhaustion),
             timed_out: matches!(fault, Some(GuestFault::OutOfTime)),
             trace: CallTrace { event_id: event_id.to_owned(), calls, ending },
             was_stored: false,

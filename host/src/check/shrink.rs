@@ -59,9 +59,16 @@ impl<E, F: FnMut(&Schedule) -> Result<Option<usize>, E>> Shrinking<'_, F> {
         let mut length = self.best.deliveries.len() / 2;
         while length > 0 {
             let mut start = 0;
+            let mut tried = Vec::new();
             while start + length < self.best.deliveries.len() {
                 let mut candidate = self.best.clone();
                 candidate.deliveries.drain(start..start + length);
+                // In a run of equal deliveries it makes no difference which of them go.
+                if candidate.deliveries == tried {
+                    start += length;
+                    continue;
+                }
+                tried.clone_from(&candidate.deliveries);
                 if !self.try_out(candidate)? {
                     start += length;
                 }
@@ -93,8 +100,11 @@ impl<E, F: FnMut(&Schedule) -> Result<Option<usize>, E>> Shrinking<'_, F> {
                 subjects.push(planned.subject.clone());
             }
         }
-        for (subject, letter) in subjects.into_iter().zip('A'..='Z') {
+        for (subject, letter) in subjects.clone().into_iter().zip('A'..='Z') {
             let mut subject = subject;
+            if self.rename(&subject, &subjects[0])? {
+                continue;
+            }
             for shape in subject.shapes().to_vec() {
                 let left: Vec<Shape> =
                     subject.shapes().iter().copied().filter(|other| *other != shape).collect();

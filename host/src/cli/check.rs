@@ -11,10 +11,11 @@ use process_once::check::{
 };
 use process_once::contract::Rule;
 use process_once::engine::Guest;
+use process_once::numbers::grouped;
 
 use super::report::CliError;
 use super::watch::work_bar;
-use super::{EXIT_COULD_NOT_START, EXIT_NO, EXIT_YES, grouped, log, print_result};
+use super::{EXIT_COULD_NOT_START, EXIT_NO, EXIT_YES, log, print_result};
 
 /// Judge a guest: whether it keeps the contract, and if not, which rule it breaks
 ///

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use process_once::engine::{Engine, Inspection, Limits};
+use process_once::numbers::grouped;
 use serde_json::json;
 
 use super::report::{CliError, causes};
-use super::{EXIT_COULD_NOT_START, EXIT_YES, Format, grouped, print_result};
+use super::{EXIT_COULD_NOT_START, EXIT_YES, Format, print_result};
 
 /// The version of the JSON form.
 const JSON_VERSION: u32 = 1;

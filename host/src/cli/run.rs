@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use process_once::engine::{Engine, Limits};
 use process_once::handle::Handle;
+use process_once::numbers::grouped;
 use process_once::processor::{FailureReason, Processor};
 use process_once::run::{Counts, Stop, consume};
 use process_once::source::jsonl::{
@@ -19,8 +20,8 @@ use serde_json::{Value, json};
 use super::report::{CliError, causes, delivery_advice, stored_sentence, stored_word};
 use super::watch::{Watch, open_trace, progress_bar};
 use super::{
-    EXIT_COULD_NOT_START, EXIT_NO, EXIT_YES, Format, bundled_guest, files, grouped, log,
-    print_result, signals,
+    EXIT_COULD_NOT_START, EXIT_NO, EXIT_YES, Format, bundled_guest, files, log, print_result,
+    signals,
 };
 
 /// The version of the JSON form of the summary.

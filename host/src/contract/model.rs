@@ -197,11 +197,13 @@ impl Model {
         in_doubt: bool,
     ) {
         self.state = match (method, answer) {
-            (Method::Rollback, _) => State::RolledBack(match self.state {
-                State::Duplicate => Undone::Duplicate,
-                State::Failed(failed, error) => Undone::Failure(failed, error),
-                _ => Undone::Work,
-            }),
+            (Method::Rollback, _) => match self.state {
+                State::Duplicate => State::RolledBack(Undone::Duplicate),
+                State::Failed(failed, error) => State::RolledBack(Undone::Failure(failed, error)),
+                // There is nothing left to undo.
+                State::Started | State::Committed | State::RolledBack(_) => self.state,
+                State::Begun | State::Marked | State::Saved => State::RolledBack(Undone::Work),
+            },
             (_, Err(error)) => State::Failed(method, error),
             (Method::Begin, Ok(_)) => State::Begun,
             (Method::TryMark, Ok(Some(true))) => State::Marked,

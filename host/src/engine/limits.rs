@@ -32,6 +32,8 @@ pub struct Limits {
     /// How many calls of the store interface start-up and each delivery may make, `message` included.
     /// None by default: the contract allows no loop of them, and a deadline ends one as well.
     pub calls: Option<u32>,
+    /// How many handles a guest may hold at once. 256: one that needs more floods the host.
+    pub handles: usize,
 }
 
 impl Limits {
@@ -45,6 +47,8 @@ impl Limits {
             transaction: long,
             fuel: Some(1_000_000_000),
             calls: Some(64),
+            // The calls bound them already; a leak is to be seen as what it is, however long it goes on.
+            handles: usize::MAX,
             ..Self::default()
         }
     }
@@ -64,6 +68,7 @@ impl Default for Limits {
             stack_bytes: 512 << 10,
             fuel: None,
             calls: None,
+            handles: 256,
         }
     }
 }
@@ -91,6 +96,11 @@ impl MemoryLimiter {
     /// The calls of the store interface that start-up and each delivery may make.
     pub(crate) fn calls(&self) -> u32 {
         self.limits.calls.unwrap_or(u32::MAX)
+    }
+
+    /// The handles that the guest may hold at once.
+    pub(crate) fn handles(&self) -> usize {
+        self.limits.handles
     }
 
     /// The fuel of start-up and of each delivery.

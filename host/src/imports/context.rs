@@ -15,9 +15,6 @@ use crate::event::Event;
 use crate::store::{ErrorClass, Store, StoreError, Tx};
 use crate::trace::{Answer, Call, CallRecord, Method};
 
-/// How many handles a guest may hold at once; one that needs more floods the host.
-const MAX_HANDLES: usize = 256;
-
 /// Everything the host keeps for one instance of a guest.
 pub(crate) struct Context<S: Store> {
     /// Shared with the next instance, should this one be thrown away.
@@ -66,7 +63,7 @@ pub(crate) struct Left {
 impl<S: Store> Context<S> {
     pub(crate) fn new(store: Arc<Mutex<S>>, limiter: MemoryLimiter, rules: RuleSet) -> Self {
         let mut handles = ResourceTable::new();
-        handles.set_max_capacity(MAX_HANDLES);
+        handles.set_max_capacity(limiter.handles());
         Self {
             store,
             handles,

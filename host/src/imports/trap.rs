@@ -13,6 +13,7 @@ use wasmtime::Trap;
 use super::wasi::Denied;
 use crate::contract::Violation;
 use crate::engine::MemoryLimiter;
+use crate::numbers::grouped;
 
 /// How a guest failed. The fault is the guest's, never the store's.
 ///
@@ -45,7 +46,9 @@ impl fmt::Display for GuestFault {
             Self::OutOfTime => f.write_str("the guest ran on after its deadline and was stopped"),
             Self::OutOfMemory(cause) => write!(f, "the guest ran out of memory: {cause}"),
             Self::OutOfStack => f.write_str("the guest used up its stack"),
-            Self::OutOfFuel(fuel) => write!(f, "the guest used up its {fuel} units of fuel"),
+            Self::OutOfFuel(fuel) => {
+                write!(f, "the guest used up its {} units of fuel", grouped(*fuel))
+            }
             Self::TooManyCalls(calls) => {
                 write!(f, "the guest made more than {calls} calls of the store interface")
             }

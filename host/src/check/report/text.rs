@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use super::sides::{Sides, situation};
 use super::{Failing, Identity, Report, RuleReport, Verdict};
 use crate::contract::Rule;
+use crate::numbers::grouped;
 use crate::trace::Ending;
 
 /// How many deliveries of a schedule are shown one by one; of a longer one only the last.
@@ -176,17 +177,4 @@ fn paint(verdict: Verdict, text: &str, colour: bool) -> String {
     };
     let reset = Style::new().render_reset();
     format!("{}{text}{reset}", style.render())
-}
-
-/// A whole number in groups of three, as people read it.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut shown = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
 }
