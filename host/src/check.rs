@@ -205,7 +205,7 @@ impl Check {
         &self,
         runner: &mut Runner<'_, G>,
     ) -> Result<Vec<RuleReport>, CheckError> {
-        let cut_short = runner.out_of_time || runner.tally.timed_out > 0;
+        let cut_short = runner.out_of_time || runner.gave_up() || runner.tally.timed_out > 0;
         let mut reports = Vec::new();
         for rule in Rule::ALL {
             let tally = runner.tally.rule(rule).clone();

@@ -2,9 +2,10 @@
 
 use std::error::Error;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use wasmtime::component::Linker;
-use wasmtime::{StoreContextMut, UpdateDeadline};
+use wasmtime::{PoolConcurrencyLimitError, StoreContextMut, UpdateDeadline};
 
 use crate::bindings::GuestPre;
 use crate::bindings::process_once::alerts::types;
@@ -14,6 +15,9 @@ use crate::engine::{Guest, MemoryLimiter};
 use crate::event::Event;
 use crate::imports::{self, Context, ErrorHandle, GraceOver, GuestFault, Left};
 use crate::store::{Memory, Store};
+
+/// How soon a full pool is asked again.
+const RETRY: Duration = Duration::from_millis(1);
 
 /// A guest whose imports are linked to the host: instances are made of it.
 pub(crate) struct Linked<S: Store> {
@@ -107,9 +111,7 @@ impl<S: Store> Instance<S> {
             _ => Ok(UpdateDeadline::Continue(1)),
         });
         refill(&mut wasm);
-        let exports = linked
-            .pre
-            .instantiate(&mut wasm)
+        let exports = instantiate(linked, &mut wasm, deadline)
             .map_err(|error| imports::classify(&error, &wasm.data().limiter))?;
         match wasm.data_mut().finish().violation {
             Some(violation) => Err(GuestFault::Contract(violation)),
@@ -138,6 +140,23 @@ impl<S: Store> Instance<S> {
     /// How much memory the instance has by now, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.wasm.data().limiter.memory_bytes()
+    }
+}
+
+/// Makes an instance. Where the engine's pool is used up by others, it waits for one of theirs to end.
+fn instantiate<S: Store>(
+    linked: &Linked<S>,
+    wasm: &mut wasmtime::Store<Context<S>>,
+    deadline: &Deadline,
+) -> wasmtime::Result<crate::bindings::Guest> {
+    loop {
+        match linked.pre.instantiate(&mut *wasm) {
+            Err(error) if error.is::<PoolConcurrencyLimitError>() => {
+                // The guest has no part in it, so that time is all that it can run out of.
+                deadline.wait(RETRY).map_err(|_| GraceOver)?;
+            }
+            made => return made,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use process_once::contract::Rule;
 use process_once::engine::{Engine, Guest, Limits};
 use process_once::event::Event;
 use process_once::processor::{Delivery, Processor};
@@ -37,6 +38,71 @@ pub fn sources(kind: &str) -> Vec<String> {
         sources.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     names.sort();
     names
+}
+
+/// What the file of a wrong guest says of it: the first lines are
+///
+/// ```text
+/// //! Breaks R9: it commits again after a commit that failed.
+/// //!
+/// //! Expected:
+/// //! - R9: commit was called a second time
+/// ```
+#[derive(Debug)]
+pub struct Header {
+    /// The rules that it breaks, in order, each with what the judge says.
+    pub expected: Vec<(Rule, String)>,
+}
+
+impl Header {
+    /// Reads the header of a guest below `tests/guests/wrong`.
+    ///
+    /// # Panics
+    /// If there is none, or its parts disagree.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        let lines = documentation("wrong", name);
+        let (title, rest) = lines.split_first().unwrap();
+        let rules = title.strip_prefix("Breaks ").and_then(|title| title.split_once(": "));
+        let (rules, _) = rules.unwrap_or_else(|| panic!("{name} does not say what it breaks"));
+        let mut expected: Vec<(Rule, String)> = Vec::new();
+        for line in rest.iter().skip_while(|line| *line != "Expected:").skip(1) {
+            match line.strip_prefix("- ").and_then(|line| line.split_once(": ")) {
+                Some((rule, what)) => expected.push((rule.parse().unwrap(), what.to_owned())),
+                // A long one goes on in the next line.
+                None => expected.last_mut().unwrap().1 += &format!(" {}", line.trim()),
+            }
+        }
+        let header = Self { expected };
+        assert_eq!(header.names(), rules.replace(" and ", ", "), "{name}: its parts disagree");
+        header
+    }
+
+    /// The rules by name.
+    #[must_use]
+    pub fn names(&self) -> String {
+        self.expected.iter().map(|(rule, _)| rule.to_string()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What is unusual about a guest below `tests/guests/odd`, by its own words.
+///
+/// # Panics
+/// If it does not say.
+#[must_use]
+pub fn oddity(name: &str) -> String {
+    let text = documentation("odd", name).join(" ");
+    let oddity = text.strip_prefix("Right, and odd: ");
+    oddity.unwrap_or_else(|| panic!("{name} does not say what is odd about it")).to_owned()
+}
+
+/// The lines of the documentation at the top of a guest's file, up to the first that is empty after a
+/// list.
+fn documentation(kind: &str, name: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("guests").join(kind).join(name);
+    let source = std::fs::read_to_string(path.with_extension("rs")).unwrap();
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(|line| line.trim_start_matches(' ').to_owned()).collect()
 }
 
 /// Limits that no right guest reaches, however slow the machine.

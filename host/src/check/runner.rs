@@ -22,7 +22,7 @@ use crate::store::{Fault, Faulty};
 /// How many exhausted budgets of a family of schedules are enough to leave the rest of it out.
 const EXHAUSTED_IN_FAMILY: usize = 2;
 /// How many exhausted budgets in all are enough to leave everything else out.
-const EXHAUSTED: usize = 6;
+const EXHAUSTED: usize = 8;
 /// The most schedules between two meetings of the threads.
 const STRETCH: usize = 2_048;
 
@@ -91,11 +91,14 @@ impl<'c, G: Ground> Runner<'c, G> {
             let chosen: Vec<(usize, &Schedule)> =
                 (first..).zip(now).filter(|(_, schedule)| !self.is_left_out(schedule)).collect();
             covered.played += chosen.len();
+            let exhausted = self.exhausted.len();
             self.play_stretch(&chosen)?;
             rest = later;
             (self.progress)(now.len());
-            // Short at first: a guest that exhausts its budget does so early.
-            stretch = (stretch * 2).min(STRETCH);
+            // Short at first, since a guest that exhausts its budget does so early, and short as long
+            // as it goes on doing so.
+            let goes_well = self.exhausted.len() == exhausted;
+            stretch = if goes_well { (stretch * 2).min(STRETCH) } else { 2 };
         }
         self.order += schedules.len();
         Ok(covered)
@@ -174,8 +177,13 @@ impl<'c, G: Ground> Runner<'c, G> {
         self.fingerprints.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Whether so many budgets were exhausted that the rest is left out.
+    pub(crate) fn gave_up(&self) -> bool {
+        self.exhausted.len() >= EXHAUSTED
+    }
+
     fn is_over(&self) -> bool {
-        self.out_of_time || self.exhausted.len() >= EXHAUSTED
+        self.out_of_time || self.gave_up()
     }
 
     fn is_left_out(&self, schedule: &Schedule) -> bool {

@@ -44,13 +44,17 @@ impl<E, F: FnMut(&Schedule) -> Result<Option<usize>, E>> Shrinking<'_, F> {
         Ok(true)
     }
 
-    /// A guest that counts its deliveries needs as many, but any will do.
+    /// A guest that counts its deliveries needs as many, but any will do; one that keeps memory may
+    /// need some more of them.
     fn uniform(&mut self) -> Result<(), E> {
         let plain = Planned { subject: Subject::plain("A"), trouble: Trouble::default() };
-        let last = self.best.deliveries.len() - 1;
-        let mut candidate = self.best.clone();
-        candidate.deliveries[..last].fill(plain);
-        self.try_out(candidate)?;
+        let count = self.best.deliveries.len();
+        let mut last_as_it_is = self.best.clone();
+        last_as_it_is.deliveries[..count - 1].fill(plain.clone());
+        if !self.try_out(last_as_it_is)? {
+            let deliveries = vec![plain; 2 * count];
+            self.try_out(Schedule { deliveries, ..self.best.clone() })?;
+        }
         Ok(())
     }
 
@@ -100,25 +104,33 @@ impl<E, F: FnMut(&Schedule) -> Result<Option<usize>, E>> Shrinking<'_, F> {
                 subjects.push(planned.subject.clone());
             }
         }
-        for (subject, letter) in subjects.clone().into_iter().zip('A'..='Z') {
-            let mut subject = subject;
-            if self.rename(&subject, &subjects[0])? {
-                continue;
-            }
-            for shape in subject.shapes().to_vec() {
-                let left: Vec<Shape> =
-                    subject.shapes().iter().copied().filter(|other| *other != shape).collect();
-                let simpler = Subject::shaped(subject.label(), left);
-                if self.rename(&subject, &simpler)? {
-                    subject = simpler;
+        let mut first: Option<Subject> = None;
+        for (subject, letter) in subjects.into_iter().zip('A'..='Z') {
+            // One event is simpler than two.
+            match &first {
+                Some(first) if self.rename(&subject, first)? => {}
+                _ => {
+                    let simple = self.simplify_subject(subject, letter)?;
+                    first.get_or_insert(simple);
                 }
-            }
-            let renamed = Subject::shaped(&letter.to_string(), subject.shapes().to_vec());
-            if !self.best.deliveries.iter().any(|planned| planned.subject == renamed) {
-                self.rename(&subject, &renamed)?;
             }
         }
         Ok(())
+    }
+
+    /// Takes what is unlikely off an event, and gives it a name of one letter.
+    fn simplify_subject(&mut self, mut subject: Subject, letter: char) -> Result<Subject, E> {
+        for shape in subject.shapes().to_vec() {
+            let mut left = subject.shapes().to_vec();
+            left.retain(|other: &Shape| *other != shape);
+            let simpler = Subject::shaped(subject.label(), left);
+            if self.rename(&subject, &simpler)? {
+                subject = simpler;
+            }
+        }
+        let renamed = Subject::shaped(&letter.to_string(), subject.shapes().to_vec());
+        let is_taken = self.best.deliveries.iter().any(|planned| planned.subject == renamed);
+        Ok(if !is_taken && self.rename(&subject, &renamed)? { renamed } else { subject })
     }
 
     fn replace(&mut self, from: &Planned, to: &Planned) -> Result<bool, E> {
@@ -188,6 +200,6 @@ mod tests {
             deliveries.len() > 3
                 && deliveries[deliveries.len() - 4..][..3].iter().all(|p| p.trouble.fault.is_some())
         };
-        check(|deliveries, life| failing(deliveries) && life == Life::Kept, "kept A:begin*3 A");
+        check(|deliveries, life| failing(deliveries) && life == Life::Kept, "kept A:try-mark*3 A");
     }
 }

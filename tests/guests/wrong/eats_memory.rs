@@ -1,7 +1,7 @@
 //! Breaks R14: it takes memory until there is no more, and then traps.
 //!
 //! Expected:
-//! - R14: it used up its 128 MiB of memory
+//! - R14: the guest ran out of memory: wasm trap: wasm `unreachable` instruction executed
 #![no_std]
 
 extern crate alloc;

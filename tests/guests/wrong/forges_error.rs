@@ -1,7 +1,7 @@
 //! Breaks R14: it makes up an error where `begin` failed.
 //!
 //! Expected:
-//! - R14: it trapped: unknown handle index 1000
+//! - R14: the guest broke the rules of handles: unknown handle index 1000
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

@@ -1,7 +1,7 @@
 //! Breaks R14: it keeps 40 KiB of each delivery for ever.
 //!
 //! Expected:
-//! - R14: it used up its 128 MiB of memory
+//! - R14: the guest ran out of memory: wasm trap: wasm `unreachable` instruction executed
 #![no_std]
 
 extern crate alloc;

@@ -1,7 +1,7 @@
 //! Breaks R14: it computes for ever in start-up.
 //!
 //! Expected:
-//! - R14: it used up its 1,000,000,000 units of fuel
+//! - R14: in start-up, the guest used up its 1,000,000,000 units of fuel
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome};

@@ -1,7 +1,7 @@
 //! Breaks R14: it computes for ever where `commit` failed.
 //!
 //! Expected:
-//! - R14: it used up its 1,000,000,000 units of fuel
+//! - R14: the guest used up its 1,000,000,000 units of fuel
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome, store};

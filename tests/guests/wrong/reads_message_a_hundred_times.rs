@@ -1,7 +1,7 @@
 //! Breaks R14: it reads the message of an error a hundred times before it returns the error.
 //!
 //! Expected:
-//! - R14: it made more than 64 calls of the store interface
+//! - R14: the guest made more than 64 calls of the store interface
 #![no_std]
 
 use core::hint::black_box;

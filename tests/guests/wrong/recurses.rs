@@ -1,7 +1,7 @@
 //! Breaks R14: it recurses until its stack is used up, the part of it that lies in its memory.
 //!
 //! Expected:
-//! - R14: it trapped: out of bounds memory access
+//! - R14: the guest trapped: wasm trap: out of bounds memory access
 #![no_std]
 
 use core::hint::black_box;

@@ -1,7 +1,7 @@
 //! Breaks R14: it recurses until its stack is used up, and takes none of its memory for that.
 //!
 //! Expected:
-//! - R14: it used up its stack of 512 KiB
+//! - R14: the guest used up its stack
 #![no_std]
 
 use core::hint::black_box;

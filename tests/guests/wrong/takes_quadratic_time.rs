@@ -1,7 +1,7 @@
 //! Breaks R14: its time grows with the square of the message, and the longest takes too much.
 //!
 //! Expected:
-//! - R14: it used up its 1,000,000,000 units of fuel
+//! - R14: the guest used up its 1,000,000,000 units of fuel
 #![no_std]
 
 use core::hint::black_box;

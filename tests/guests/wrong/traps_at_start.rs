@@ -1,7 +1,7 @@
 //! Breaks R14: it traps in start-up, before any delivery.
 //!
 //! Expected:
-//! - R14: it trapped in start-up: wasm `unreachable` instruction executed
+//! - R14: in start-up, the guest trapped: wasm trap: wasm `unreachable` instruction executed
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome};

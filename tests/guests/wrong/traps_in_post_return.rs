@@ -1,7 +1,7 @@
 //! Breaks R14: it traps in post-return, once it has given its answer.
 //!
 //! Expected:
-//! - R14: it trapped: wasm `unreachable` instruction executed
+//! - R14: the guest trapped: wasm trap: wasm `unreachable` instruction executed
 #![no_std]
 
 use process_once_sdk::{Alert, Error, Outcome};

@@ -1,7 +1,7 @@
 //! Breaks R14: it traps once it has rolled back a duplicate.
 //!
 //! Expected:
-//! - R14: it trapped: wasm `unreachable` instruction executed
+//! - R14: the guest trapped: wasm trap: wasm `unreachable` instruction executed
 #![no_std]
 #![expect(clippy::panic, reason = "that it traps is what it is for")]
 

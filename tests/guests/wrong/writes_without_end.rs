@@ -1,7 +1,7 @@
 //! Breaks R14: it writes to stderr for ever.
 //!
 //! Expected:
-//! - R14: it used up its 1,000,000,000 units of fuel
+//! - R14: the guest used up its 1,000,000,000 units of fuel
 
 use process_once_sdk::{Alert, Error, Outcome, store};
 

@@ -24,7 +24,7 @@ fn a_hostile_component_is_a_typed_fault() {
         (
             "(call $begin (i32.const 64))",
             "",
-            "the guest broke the rules of handles: the store was called outside of a delivery",
+            "the guest broke the contract, R9: begin was called outside of a delivery",
         ),
         (
             "",

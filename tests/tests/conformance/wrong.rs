@@ -1,9 +1,9 @@
-//! Wrong guests: the host names what each did, believes nothing, undoes what is not committed, and
-//! serves the next event.
+//! Wrong guests in production: the host names what each did, believes nothing, undoes what is not
+//! committed, and serves the next event. The judge has them all; here are those that differ for a host.
 
 use process_once::contract::Stored as Known;
 use process_once::store::{ErrorClass, Fault, StoreError};
-use tests::guests::{event, faulty_processor, impatient, load, sources};
+use tests::guests::{event, faulty_processor, impatient, load};
 use tests::stores::{Lab, SqliteLab, Stored, alert};
 
 /// What befalls a delivery.
@@ -59,13 +59,13 @@ const GUESTS: &[(&str, Given, &str, Known)] = &[
     (
         "keeps_error",
         Faulty(Fault::TryMark),
-        "the guest broke the rules of handles: R13: 1 of the handles that it was given were still held when the call returned",
+        "the guest broke the rules of handles: R13: 1 handle was still held when the call returned",
         Known::No,
     ),
     (
         "leaks_tx",
         New,
-        "the guest broke the rules of handles: R13: 1 of the handles that it was given were still held when the call returned",
+        "the guest broke the rules of handles: R13: 1 handle was still held when the call returned",
         Known::Yes,
     ),
     (
@@ -170,11 +170,4 @@ fn every_wrong_guest_is_caught_and_nothing_of_it_is_left() {
     for (name, given, said, known) in GUESTS {
         check(name, *given, said, *known);
     }
-}
-
-#[test]
-fn no_wrong_guest_is_without_its_row() {
-    let mut rows: Vec<&str> = GUESTS.iter().map(|(name, ..)| *name).collect();
-    rows.dedup();
-    assert_eq!(rows, sources("wrong"));
 }
