@@ -141,9 +141,9 @@ impl Check {
         let linked = Linked::new(guest.clone()).map_err(NotAGuest::OtherShape)?;
         let mut runner = Runner::<G>::new(self, linked, progress)?;
         let schedules = runner.play_all(&bound::schedules(self.depth))?;
-        let texts = runner.play_all(&texts::schedules())?;
         let known: RuleSet =
             Rule::ALL.into_iter().filter(|rule| runner.tally.rule(*rule).first.is_some()).collect();
+        let texts = runner.play_all(&texts::schedules())?;
         let walked = runner.walk(self.seed, self.deliveries)?;
         self.shrink(&mut runner, known)?;
         let rules = self.rule_reports(&mut runner)?;
@@ -186,7 +186,8 @@ impl Check {
         })
     }
 
-    /// Makes what only the walk has found short; `known` are the rules that broke before it.
+    /// Makes short what the schedules within the bound have not shown; `known` are the rules that broke
+    /// in those, where the first is the shortest.
     fn shrink<G: Ground>(
         &self,
         runner: &mut Runner<'_, G>,

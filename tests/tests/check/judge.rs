@@ -100,7 +100,7 @@ fn shortest_first() -> Result<(), Failed> {
         ("uses_no_rollback_on_duplicate", Rule::R3, "fresh +A A"),
         ("claims_duplicates_of_its_own", Rule::R11, "kept A*2"),
         ("claims_commit_in_doubt", Rule::R12, "kept A:commit-lost A"),
-        ("trims_message", Rule::R10, "fresh A/tab"),
+        ("trims_message", Rule::R10, "fresh A/newline"),
     ] {
         let check = Check { deliveries: 0, ..Check::default() };
         let report = judge(&check, &format!("tests/wrong/{name}.wasm"));

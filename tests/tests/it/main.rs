@@ -3,6 +3,7 @@
 
 mod bad_events;
 mod bad_start;
+mod checking;
 mod crash;
 mod inspecting;
 mod running;

@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Look;
 use crate::store::Fault;
+use crate::trace::CallTrace;
 
 /// The most characters of a text that are shown.
 const SHOWN: usize = 36;
@@ -18,7 +19,7 @@ pub(crate) struct Sides {
 
 impl Sides {
     pub(crate) fn of(look: &Look) -> Self {
-        Self { was: look.was.lines(shown), should: look.should.lines(shown) }
+        Self { was: lines(&look.was), should: lines(&look.should) }
     }
 
     /// Whether both sides are alike, as far as calls and the answer show.
@@ -59,6 +60,17 @@ pub(crate) fn situation(look: &Look) -> String {
     };
     let sticky = if look.planned.trouble.sticky { ", and so does every call after it" } else { "" };
     format!("{event}, {known}; {trouble}{sticky}")
+}
+
+fn lines(trace: &CallTrace) -> Vec<String> {
+    let mut lines = trace.lines(shown);
+    for line in &mut lines {
+        // Why it was refused is said above the table.
+        if let Some(end) = line.find("): refused, ") {
+            line.truncate(end + "): refused".len());
+        }
+    }
+    lines
 }
 
 /// A text in quotes, on one line, cut where it is long, with what the eye cannot tell apart as escapes.
