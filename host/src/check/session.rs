@@ -115,6 +115,9 @@ impl<G: Ground> Session<'_, G> {
             }
         };
         self.instance = instance;
+        if deadline.check().is_err() {
+            judged.leave_open();
+        }
         judged.was_stored = was_stored;
         judged.injected = injected;
         self.fingerprint.add(&judged.trace);
@@ -242,6 +245,13 @@ fn is_exhaustion(fault: &GuestFault) -> bool {
 }
 
 impl Judged {
+    /// The clock has run out, which decides nothing about a guest: nothing is said of the delivery.
+    fn leave_open(&mut self) {
+        self.timed_out = true;
+        self.violations.clear();
+        self.exercised = RuleSet::default();
+    }
+
     fn ended(
         event_id: &str,
         calls: Vec<crate::trace::CallRecord>,
@@ -253,7 +263,7 @@ impl Judged {
             violations: violation.into_iter().collect(),
             exercised: RuleSet::default(),
             exhausted: fault.is_some_and(is_exhaustion),
-            timed_out: matches!(fault, Some(GuestFault::OutOfTime)),
+            timed_out: false,
             trace: CallTrace { event_id: event_id.to_owned(), calls, ending },
             was_stored: false,
             injected: None,

@@ -31,7 +31,11 @@ impl Walk {
             let back = if self.random.u8(..8) == 0 { known } else { known.min(RECENT) };
             return self.events[known - 1 - self.random.usize(..back)].clone();
         }
-        let label = format!("{}{}", self.random.alphabetic(), known);
+        let label = match self.random.u8(..4) {
+            0 => format!("{known:08}"),
+            1 => format!("{:08x}{known:08x}", self.random.u32(..)),
+            _ => format!("{}{known}", self.random.alphabetic()),
+        };
         let subject = Subject::shaped(&label, self.shapes());
         self.events.push(subject.clone());
         subject
@@ -44,7 +48,7 @@ impl Walk {
             shapes.push(Shape::Texture(texture));
         }
         match self.random.u8(..16) {
-            0 => shapes.push(Shape::Bare),
+            0 | 11 => shapes.push(Shape::Bare),
             1 => shapes.push(Shape::EmptyDevice),
             2 => shapes.push(Shape::EmptyMessage),
             3 | 4 => shapes.push(Shape::Id(self.length(1_024).max(32))),
