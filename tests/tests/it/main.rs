@@ -5,5 +5,6 @@ mod bad_events;
 mod bad_start;
 mod crash;
 mod inspecting;
+mod new;
 mod running;
 mod signals;
