@@ -6,6 +6,7 @@ mod check;
 mod files;
 mod inspect;
 mod log;
+mod new;
 mod report;
 mod run;
 mod signals;
@@ -54,6 +55,7 @@ enum Command {
     Check(check::Args),
     Explain(check::ExplainArgs),
     Inspect(inspect::Args),
+    New(new::Args),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -80,6 +82,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Explain(args) => check::explain(&args),
         Command::Inspect(args) => inspect::inspect(&args),
+        Command::New(args) => new::new(&args),
         Command::Completions { shell } => completions(shell),
     };
     match done {

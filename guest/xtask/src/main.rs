@@ -1,7 +1,8 @@
-//! What building guests needs beyond cargo: `cargo run -q -p xtask -- guests | test-guests`.
+//! What building guests needs beyond cargo: `cargo run -q -p xtask -- help`.
 
 mod component;
 mod guests;
+mod project;
 mod toolchain;
 
 use std::path::{Path, PathBuf};
@@ -9,10 +10,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: cargo run -q -p xtask -- guests | test-guests
+const USAGE: &str = "usage: cargo run -q -p xtask -- guests | test-guests | build-project DIR [TARGET_DIR]
 
-  guests       builds the reference guest: target/components/process-once.wasm
-  test-guests  builds the tests' guests: target/components/tests/{odd,wrong}/NAME.wasm";
+  guests         builds the reference guest: target/components/process-once.wasm
+  test-guests    builds the tests' guests: target/components/tests/{odd,wrong}/NAME.wasm
+  build-project  builds a project outside this workspace, of a guest with std:
+                 TARGET_DIR/wasm32-wasip2/release/NAME.wasm, where TARGET_DIR is DIR/target if not given";
 
 fn main() -> ExitCode {
     match run() {
@@ -31,6 +34,10 @@ fn run() -> Result<()> {
     match arguments[..] {
         ["guests"] => guests::reference(&root()?),
         ["test-guests"] => guests::tests(&root()?),
+        ["build-project", folder] => project::build(&root()?, Path::new(folder), None),
+        ["build-project", folder, target_dir] => {
+            project::build(&root()?, Path::new(folder), Some(Path::new(target_dir)))
+        }
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

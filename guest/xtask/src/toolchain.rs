@@ -69,7 +69,7 @@ impl Toolchain {
         }
     }
 
-    /// Has cargo build guests, and returns the folder that it leaves them in.
+    /// Has cargo build guests of the workspace, and returns the folder that it leaves them in.
     pub(crate) fn build(
         &self,
         root: &Path,
@@ -78,21 +78,38 @@ impl Toolchain {
         arguments: &[&str],
     ) -> Result<PathBuf> {
         // The two tool chains never share a folder, so that neither rebuilds the other's work.
-        let (mut cargo, target_dir) = match self {
-            Self::Ours => (Command::new(our_cargo()), root.join("target/guests")),
-            Self::Debian(_) => (Command::new(debian::CARGO), root.join("target/guests-debian")),
+        let target_dir = match self {
+            Self::Ours => root.join("target/guests"),
+            Self::Debian(_) => root.join("target/guests-debian"),
+        };
+        self.cargo_build(root, &target_dir, libraries, profile, arguments)?;
+        Ok(target_dir.join(TARGET).join(profile))
+    }
+
+    /// Has cargo build what is in `folder`, and leave it below `target_dir`.
+    pub(crate) fn cargo_build(
+        &self,
+        folder: &Path,
+        target_dir: &Path,
+        libraries: Libraries,
+        profile: &str,
+        arguments: &[&str],
+    ) -> Result<()> {
+        let mut cargo = match self {
+            Self::Ours => Command::new(our_cargo()),
+            Self::Debian(_) => Command::new(debian::CARGO),
         };
         for variable in NOT_FOR_GUESTS {
             cargo.env_remove(variable);
         }
-        cargo.current_dir(root).arg("build").args(["--profile", profile, "--target", TARGET]);
-        cargo.arg("--target-dir").arg(&target_dir).args(arguments);
+        cargo.current_dir(folder).arg("build").args(["--profile", profile, "--target", TARGET]);
+        cargo.arg("--target-dir").arg(target_dir).args(arguments);
         if let Self::Debian(debian) = self {
-            debian.prepare(&mut cargo, &target_dir, libraries)?;
+            debian.prepare(&mut cargo, target_dir, libraries)?;
         }
         let status = cargo.status().context("cannot run cargo")?;
         ensure!(status.success(), "cargo could not build the guest");
-        Ok(target_dir.join(TARGET).join(profile))
+        Ok(())
     }
 }
 

@@ -6,5 +6,6 @@ mod bad_start;
 mod checking;
 mod crash;
 mod inspecting;
+mod new;
 mod running;
 mod signals;
