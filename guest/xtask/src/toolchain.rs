@@ -77,6 +77,20 @@ impl Toolchain {
         profile: &str,
         arguments: &[&str],
     ) -> Result<PathBuf> {
+        let (mut cargo, built) = self.cargo(root, libraries, profile, arguments)?;
+        let status = cargo.status().context("cannot run cargo")?;
+        ensure!(status.success(), "cargo could not build the guest");
+        Ok(built)
+    }
+
+    /// The command that builds guests, and the folder that it leaves them in.
+    pub(crate) fn cargo(
+        &self,
+        root: &Path,
+        libraries: Libraries,
+        profile: &str,
+        arguments: &[&str],
+    ) -> Result<(Command, PathBuf)> {
         // The two tool chains never share a folder, so that neither rebuilds the other's work.
         let (mut cargo, target_dir) = match self {
             Self::Ours => (Command::new(our_cargo()), root.join("target/guests")),
@@ -90,14 +104,12 @@ impl Toolchain {
         if let Self::Debian(debian) = self {
             debian.prepare(&mut cargo, &target_dir, libraries)?;
         }
-        let status = cargo.status().context("cannot run cargo")?;
-        ensure!(status.success(), "cargo could not build the guest");
-        Ok(target_dir.join(TARGET).join(profile))
+        Ok((cargo, target_dir.join(TARGET).join(profile)))
     }
 }
 
 /// The cargo that runs this program.
-fn our_cargo() -> std::ffi::OsString {
+pub(crate) fn our_cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
