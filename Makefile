@@ -3,7 +3,7 @@
 export CARGO_TARGET_DIR := $(CURDIR)/target
 PROGRAM := target/release/process-once
 
-.PHONY: help build guests test-guests run test bench bench-short lint clean
+.PHONY: help build guests test-guests run test mutants bench bench-short lint clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 20
@@ -24,6 +24,9 @@ run: build ## consumes the sample events into target/demo, which is made anew
 
 test: build test-guests ## runs all tests
 	cargo test --release
+
+mutants: build ## judges each mutant of the reference guest: a rule has to kill it (needs cargo-mutants)
+	@cargo run -q -p xtask -- mutants
 
 bench: build ## measures a run beside a bare loop
 	cargo bench -q -p process-once --bench run

@@ -1,7 +1,8 @@
-//! What building guests needs beyond cargo: `cargo run -q -p xtask -- guests | test-guests`.
+//! What building guests needs beyond cargo: `cargo run -q -p xtask -- guests | test-guests | mutants`.
 
 mod component;
 mod guests;
+mod mutants;
 mod toolchain;
 
 use std::path::{Path, PathBuf};
@@ -9,10 +10,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: cargo run -q -p xtask -- guests | test-guests
+const USAGE: &str = "usage: cargo run -q -p xtask -- guests | test-guests | mutants
 
   guests       builds the reference guest: target/components/process-once.wasm
-  test-guests  builds the tests' guests: target/components/tests/{odd,wrong}/NAME.wasm";
+  test-guests  builds the tests' guests: target/components/tests/{odd,wrong}/NAME.wasm
+  mutants      judges every mutant of the reference guest by target/release/process-once";
 
 fn main() -> ExitCode {
     match run() {
@@ -31,6 +33,7 @@ fn run() -> Result<()> {
     match arguments[..] {
         ["guests"] => guests::reference(&root()?),
         ["test-guests"] => guests::tests(&root()?),
+        ["mutants"] => mutants::judge_all(&root()?),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())
