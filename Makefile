@@ -3,7 +3,7 @@
 export CARGO_TARGET_DIR := $(CURDIR)/target
 PROGRAM := target/release/process-once
 
-.PHONY: help build guests test-guests run test bench bench-short kill-matrix lint clean
+.PHONY: help build guests test-guests run test mutants kill-matrix bench bench-short lint clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 20
@@ -25,14 +25,17 @@ run: build ## consumes the sample events into target/demo, which is made anew
 test: build test-guests ## runs all tests
 	cargo test --release
 
+mutants: build ## judges each mutant of the reference guest: a rule has to kill it (needs cargo-mutants)
+	@cargo run -q -p xtask -- mutants
+
+kill-matrix: test-guests ## writes tests/guests/README.md anew, from the headers of the wrong guests
+	WRITE_KILL_MATRIX=1 cargo test -q --release -p tests --test check -- matrix
+
 bench: build ## measures a run beside a bare loop, and the judge
 	cargo bench -q -p process-once --bench run --bench check
 
 bench-short: build ## shows that the benches run
 	cargo bench -q -p process-once --bench run --bench check -- --short
-
-kill-matrix: test-guests ## writes tests/guests/README.md anew, from the headers of the wrong guests
-	WRITE_KILL_MATRIX=1 cargo test -q --release -p tests --test check -- matrix
 
 lint: ## checks formatting, lints and documentation, all without a warning
 	cargo fmt --all --check

@@ -10,7 +10,7 @@ use crate::component;
 use crate::toolchain::{Libraries, Toolchain};
 
 /// The profile of the workspace's `Cargo.toml` that guests are built with.
-const PROFILE: &str = "guest";
+pub(crate) const PROFILE: &str = "guest";
 
 /// Builds the reference guest.
 pub(crate) fn reference(root: &Path) -> Result<()> {

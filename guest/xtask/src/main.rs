@@ -2,6 +2,7 @@
 
 mod component;
 mod guests;
+mod mutants;
 mod project;
 mod toolchain;
 
@@ -10,12 +11,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: cargo run -q -p xtask -- guests | test-guests | build-project DIR [TARGET_DIR]
+const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
 
   guests         builds the reference guest: target/components/process-once.wasm
   test-guests    builds the tests' guests: target/components/tests/{odd,wrong}/NAME.wasm
-  build-project  builds a project outside this workspace, of a guest with std:
-                 TARGET_DIR/wasm32-wasip2/release/NAME.wasm, where TARGET_DIR is DIR/target if not given";
+  build-project DIR [TARGET_DIR]
+                 builds a project outside this workspace, of a guest with std:
+                 TARGET_DIR/wasm32-wasip2/release/NAME.wasm, where TARGET_DIR is DIR/target if not given
+  mutants        judges every mutant of the reference guest by target/release/process-once";
 
 fn main() -> ExitCode {
     match run() {
@@ -38,6 +41,7 @@ fn run() -> Result<()> {
         ["build-project", folder, target_dir] => {
             project::build(&root()?, Path::new(folder), Some(Path::new(target_dir)))
         }
+        ["mutants"] => mutants::judge_all(&root()?),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

@@ -12,7 +12,7 @@ pub(crate) fn build(root: &Path, folder: &Path, target_dir: Option<&Path>) -> Re
     let target_dir = target_dir.map_or_else(|| folder.join("target"), Path::to_path_buf);
     let target_dir = whole(&target_dir)?;
     lock(root, folder)?;
-    Toolchain::find()?.cargo_build(folder, &target_dir, Libraries::Std, "release", &[])
+    Toolchain::find()?.build_project(folder, &target_dir, Libraries::Std, "release", &[])
 }
 
 /// Gives a project without versions of its own those of this workspace: cargo has fetched them

@@ -77,17 +77,30 @@ impl Toolchain {
         profile: &str,
         arguments: &[&str],
     ) -> Result<PathBuf> {
+        let (mut cargo, built) = self.cargo(root, libraries, profile, arguments)?;
+        succeed(&mut cargo)?;
+        Ok(built)
+    }
+
+    /// The command that builds guests, and the folder that it leaves them in.
+    pub(crate) fn cargo(
+        &self,
+        root: &Path,
+        libraries: Libraries,
+        profile: &str,
+        arguments: &[&str],
+    ) -> Result<(Command, PathBuf)> {
         // The two tool chains never share a folder, so that neither rebuilds the other's work.
         let target_dir = match self {
             Self::Ours => root.join("target/guests"),
             Self::Debian(_) => root.join("target/guests-debian"),
         };
-        self.cargo_build(root, &target_dir, libraries, profile, arguments)?;
-        Ok(target_dir.join(TARGET).join(profile))
+        let cargo = self.command(root, &target_dir, libraries, profile, arguments)?;
+        Ok((cargo, target_dir.join(TARGET).join(profile)))
     }
 
     /// Has cargo build what is in `folder`, and leave it below `target_dir`.
-    pub(crate) fn cargo_build(
+    pub(crate) fn build_project(
         &self,
         folder: &Path,
         target_dir: &Path,
@@ -95,6 +108,17 @@ impl Toolchain {
         profile: &str,
         arguments: &[&str],
     ) -> Result<()> {
+        succeed(&mut self.command(folder, target_dir, libraries, profile, arguments)?)
+    }
+
+    fn command(
+        &self,
+        folder: &Path,
+        target_dir: &Path,
+        libraries: Libraries,
+        profile: &str,
+        arguments: &[&str],
+    ) -> Result<Command> {
         let mut cargo = match self {
             Self::Ours => Command::new(our_cargo()),
             Self::Debian(_) => Command::new(debian::CARGO),
@@ -107,14 +131,19 @@ impl Toolchain {
         if let Self::Debian(debian) = self {
             debian.prepare(&mut cargo, target_dir, libraries)?;
         }
-        let status = cargo.status().context("cannot run cargo")?;
-        ensure!(status.success(), "cargo could not build the guest");
-        Ok(())
+        Ok(cargo)
     }
 }
 
+/// Runs a command of cargo.
+fn succeed(cargo: &mut Command) -> Result<()> {
+    let status = cargo.status().context("cannot run cargo")?;
+    ensure!(status.success(), "cargo could not build the guest");
+    Ok(())
+}
+
 /// The cargo that runs this program.
-fn our_cargo() -> std::ffi::OsString {
+pub(crate) fn our_cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
