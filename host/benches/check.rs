@@ -33,7 +33,7 @@ fn main() {
 
 fn measure(name: &str, check: &Check, guest: &Guest, rounds: usize) {
     let mut reports: Vec<Report> =
-        (0..rounds).map(|_| check.judge(guest, &|_| {}).unwrap()).collect();
+        (0..rounds).map(|_| check.judge(guest, &|_, _| {}).unwrap()).collect();
     assert!(reports.iter().all(|report| report.verdict() == Verdict::Pass));
     reports.sort_by_key(|report| report.elapsed);
     let median = &reports[rounds / 2];

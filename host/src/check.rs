@@ -91,8 +91,8 @@ impl Default for Check {
     }
 }
 
-/// Is told how much more was done, in the unit of [`Check::work`].
-pub type Progress<'c> = dyn Fn(usize) + Sync + 'c;
+/// Is told how much more was done, and of how much in all: schedules, and deliveries of the walk.
+pub type Progress<'c> = dyn Fn(usize, usize) + Sync + 'c;
 
 /// The engine that guests are judged with: it counts fuel, and instances cost little.
 ///
@@ -103,12 +103,6 @@ pub fn engine() -> Result<Engine, EngineError> {
 }
 
 impl Check {
-    /// How much there is to do: schedules, and deliveries of the walk.
-    #[must_use]
-    pub fn work(&self) -> usize {
-        bound::schedules(self.depth).len() + texts::schedules().len() + self.deliveries
-    }
-
     /// Judges a guest that [`engine`] has loaded.
     ///
     /// # Errors
@@ -139,11 +133,14 @@ impl Check {
     ) -> Result<Report, CheckError> {
         let started = Instant::now();
         let linked = Linked::new(guest.clone()).map_err(NotAGuest::OtherShape)?;
-        let mut runner = Runner::<G>::new(self, linked, progress)?;
-        let schedules = runner.play_all(&bound::schedules(self.depth))?;
+        let (schedules, texts) = (bound::schedules(self.depth), texts::schedules());
+        let all = schedules.len() + texts.len() + self.deliveries;
+        let progress = |done| progress(done, all);
+        let mut runner = Runner::<G>::new(self, linked, &progress)?;
+        let schedules = runner.play_all(&schedules)?;
         let known: RuleSet =
             Rule::ALL.into_iter().filter(|rule| runner.tally.rule(*rule).first.is_some()).collect();
-        let texts = runner.play_all(&texts::schedules())?;
+        let texts = runner.play_all(&texts)?;
         let walked = runner.walk(self.seed, self.deliveries)?;
         self.shrink(&mut runner, known)?;
         let rules = self.rule_reports(&mut runner)?;

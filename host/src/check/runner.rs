@@ -15,7 +15,7 @@ use super::schedule::{Life, Planned, Schedule};
 use super::session::Bench;
 use super::tally::Tally;
 use super::walk::Walk;
-use super::{Check, CheckError, Progress};
+use super::{Check, CheckError};
 use crate::instance::Linked;
 use crate::store::{Fault, Faulty};
 
@@ -29,7 +29,8 @@ const STRETCH: usize = 2_048;
 /// A guest on as many benches as there are cores, and what was seen so far.
 pub(crate) struct Runner<'c, G: Ground> {
     benches: Vec<Bench<G>>,
-    progress: &'c Progress<'c>,
+    /// Is told how much more was done.
+    progress: &'c (dyn Fn(usize) + 'c),
     /// When the clock ends the check.
     ends: Instant,
     pub(crate) tally: Tally,
@@ -65,7 +66,7 @@ impl<'c, G: Ground> Runner<'c, G> {
     pub(crate) fn new(
         check: &Check,
         linked: Linked<Faulty<G>>,
-        progress: &'c Progress<'c>,
+        progress: &'c (dyn Fn(usize) + 'c),
     ) -> Result<Self, CheckError> {
         let linked = Arc::new(linked);
         let bench = |_| Bench::new(Arc::clone(&linked), check.rules);

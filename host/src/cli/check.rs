@@ -124,8 +124,11 @@ fn judge(check: &Check, guest: &Guest, schedule: Option<&Schedule>) -> Result<Re
         log::start(&ProgressBar::hidden());
         return check.replay(guest, schedule).map_err(failed);
     }
-    let bar = work_bar(Some(check.work() as u64), "judging");
-    let report = check.judge(guest, &|done| bar.inc(done as u64));
+    let bar = work_bar(Some(0), "judging");
+    let report = check.judge(guest, &|done, all| {
+        bar.set_length(all as u64);
+        bar.inc(done as u64);
+    });
     bar.finish_and_clear();
     report.map_err(failed)
 }

@@ -13,7 +13,7 @@ pub(crate) fn load(name: &str) -> Guest {
 }
 
 pub(crate) fn judge(check: &Check, name: &str) -> Report {
-    check.judge(&load(name), &|_| {}).unwrap()
+    check.judge(&load(name), &|_, _| {}).unwrap()
 }
 
 /// The rules that a report names as broken, and what it says of each.
@@ -30,7 +30,7 @@ pub(crate) fn fail<T>(what: String) -> Result<T, Failed> {
 pub(crate) fn breaks(name: &str, header: &Header) -> Result<(), Failed> {
     let guest = load(&format!("tests/wrong/{name}.wasm"));
     let check = Check::default();
-    let report = check.judge(&guest, &|_| {}).map_err(|error| error.to_string())?;
+    let report = check.judge(&guest, &|_, _| {}).map_err(|error| error.to_string())?;
     if broken(&report) != header.expected {
         return fail(format!("{:#?}\ninstead of {:#?}", broken(&report), header.expected));
     }
@@ -171,7 +171,7 @@ fn at_once() -> Result<(), Failed> {
     let guest = engine.load(component(REFERENCE)).unwrap();
     let check = Check { depth: 2, deliveries: 200, ..Check::default() };
     let verdicts: Vec<Verdict> = std::thread::scope(|scope| {
-        let judge = || check.judge(&guest, &|_| {}).unwrap().verdict();
+        let judge = || check.judge(&guest, &|_, _| {}).unwrap().verdict();
         let threads: Vec<_> = (0..6).map(|_| scope.spawn(judge)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });

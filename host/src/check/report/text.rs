@@ -12,6 +12,8 @@ use crate::trace::Ending;
 
 /// How many deliveries of a schedule are shown one by one; of a longer one only the last.
 const SHOWN: usize = 4;
+/// The longest schedule in text form that is shown, in bytes.
+const LONGEST: usize = 400;
 
 impl Report {
     /// The report for people; `colour` is for terminals.
@@ -115,10 +117,13 @@ impl Report {
 }
 
 fn write_rule(f: &mut String, report: &RuleReport, colour: bool) -> fmt::Result {
-    let RuleReport { rule, verdict, exercised, .. } = report;
+    let RuleReport { rule, verdict, exercised, broken, .. } = report;
     let name = paint(*verdict, &format!("{:<7}", verdict.name()), colour);
-    let times = grouped(*exercised);
-    writeln!(f, "{:<4} {name} {times:>8} times kept  {}", rule.to_string(), rule.sentence())
+    let times = match verdict {
+        Verdict::Fail => format!("{:>8} times broken", grouped(*broken)),
+        _ => format!("{:>8} times kept  ", grouped(*exercised)),
+    };
+    writeln!(f, "{rule:<4} {name} {times}  {}", rule.sentence())
 }
 
 fn write_failing(f: &mut String, rule: Rule, failing: &Failing, colour: bool) -> fmt::Result {
@@ -127,7 +132,13 @@ fn write_failing(f: &mut String, rule: Rule, failing: &Failing, colour: bool) ->
     writeln!(f, "  rule      {}", rule.sentence())?;
     writeln!(f, "  why       {}", rule.intent())?;
     writeln!(f, "  hint      {}", failing.hint())?;
-    writeln!(f, "  shortest  --schedule '{schedule}'")?;
+    let text = schedule.to_string();
+    if text.len() <= LONGEST {
+        writeln!(f, "  shortest  --schedule '{text}'")?;
+    } else {
+        let deliveries = grouped(looks.len() as u64);
+        writeln!(f, "  shortest  {deliveries} deliveries; --format json has the schedule")?;
+    }
     let hidden = if looks.len() > SHOWN { looks.len() - 1 } else { 0 };
     if hidden > 0 {
         writeln!(f, "\n  {} deliveries that lead there, not shown", grouped(hidden as u64))?;
