@@ -5,7 +5,7 @@ use std::time::Duration;
 use libtest_mimic::{Failed, Trial};
 use process_once::check::{Check, Report, Schedule, Verdict, engine};
 use process_once::contract::Rule;
-use process_once::engine::Guest;
+use process_once::engine::{Engine, Guest, Limits};
 use tests::guests::{Header, REFERENCE, component};
 
 pub(crate) fn load(name: &str) -> Guest {
@@ -67,6 +67,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("a failure far into a life is shrunk to what it takes", shrunk),
         Trial::test("a rule that was not reached is unknown, and no pass", not_reached),
         Trial::test("time that runs out makes rules unknown, never failed", out_of_time),
+        Trial::test("a delivery that the clock ends says nothing", out_of_a_deliverys_time),
         Trial::test("a guest that exhausts its budget ends the check soon", exhausts),
         Trial::test("one engine serves several checks at once", at_once),
     ]
@@ -150,6 +151,16 @@ fn out_of_time() -> Result<(), Failed> {
     } else {
         fail(format!("{:?}", report.rules))
     }
+}
+
+/// A machine can be so busy that a delivery takes longer than it may; the guest is not to blame.
+fn out_of_a_deliverys_time() -> Result<(), Failed> {
+    let limits = Limits { delivery: Duration::ZERO, ..Limits::budget() };
+    let guest = Engine::pooled(limits, 4).unwrap().load(component(REFERENCE)).unwrap();
+    let check = Check { depth: 1, deliveries: 50, ..Check::default() };
+    let report = check.judge(&guest, &|_, _| {}).unwrap();
+    let unknown = report.rules.iter().all(|rule| rule.verdict == Verdict::Unknown);
+    if unknown { Ok(()) } else { fail(format!("{:?}", report.rules)) }
 }
 
 fn exhausts() -> Result<(), Failed> {

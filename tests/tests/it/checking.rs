@@ -95,6 +95,18 @@ FAIL: the guest breaks R13
 }
 
 #[test]
+fn schedules_that_are_left_out_are_told() {
+    let ran = check(&Desk::default(), "tests/wrong/loops.wasm", "");
+    let told = "note: schedules were left out in which the guest would use up its budget again\n";
+    assert!(ran.stdout.contains(told) && ran.code == Some(1), "{ran:?}");
+    let counts = ran.stdout.lines().find(|line| line.contains(" of 15,268 schedules")).unwrap();
+    assert!(!counts.starts_with("15,268"), "{counts}");
+    assert!(
+        ran.stdout.contains("\nFAIL: the guest breaks R14; unknown, since never reached: R1, R2")
+    );
+}
+
+#[test]
 fn one_schedule_can_be_played_again() {
     let desk = Desk::default();
     let guest = component("process-once.wasm");
