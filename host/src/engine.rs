@@ -95,11 +95,10 @@ fn configure(limits: &Limits) -> Config {
         .max_wasm_stack(limits.stack_bytes)
         // A fault is told by its cause; collecting the frames of a deep recursion takes long.
         .wasm_backtrace_max_frames(None)
-        // Of the proposals beyond WebAssembly 2.0, a guest needs none.
+        // Of what came after WebAssembly 2.0, languages need several memories (Python) and tail calls;
+        // larger memories are beyond the limits, and relaxed SIMD depends on the machine.
         .wasm_memory64(false)
-        .wasm_multi_memory(false)
-        .wasm_relaxed_simd(false)
-        .wasm_tail_call(false);
+        .wasm_relaxed_simd(false);
     config
 }
 

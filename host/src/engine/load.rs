@@ -60,7 +60,14 @@ impl Guest {
     }
 
     pub(super) fn from_bytes(engine: &Engine, bytes: &[u8]) -> Result<Self, NotAGuest> {
-        let component = compile(engine, bytes)?;
+        Self::from_component(engine, compile(engine, bytes)?, bytes)
+    }
+
+    fn from_component(
+        engine: &Engine,
+        component: Component,
+        bytes: &[u8],
+    ) -> Result<Self, NotAGuest> {
         let (imports, exports) = interfaces(engine, &component);
         judge(&imports, &exports)?;
         let digest = digest(bytes).into();
@@ -97,16 +104,13 @@ impl Inspection {
     /// Looks at a component's bytes.
     #[must_use]
     pub fn of_bytes(engine: &Engine, bytes: &[u8]) -> Self {
-        let (imports, exports) = compile(engine, bytes)
-            .map(|component| interfaces(engine, &component))
-            .unwrap_or_default();
-        Self {
-            digest: digest(bytes),
-            bytes: bytes.len(),
-            imports,
-            exports,
-            verdict: Guest::from_bytes(engine, bytes).map(|_| ()),
-        }
+        let compiled = compile(engine, bytes);
+        let (imports, exports) = compiled
+            .as_ref()
+            .map_or_else(|_| Default::default(), |component| interfaces(engine, component));
+        let verdict = compiled
+            .and_then(|component| Guest::from_component(engine, component, bytes).map(|_| ()));
+        Self { digest: digest(bytes), bytes: bytes.len(), imports, exports, verdict }
     }
 }
 

@@ -79,6 +79,23 @@ fn a_hostile_component_is_a_typed_fault() {
     }
 }
 
+/// A component that componentize-py makes of Python has modules with several memories, and was called
+/// damaged.
+#[test]
+fn a_guest_may_have_several_memories_and_tail_calls() {
+    let text = include_str!("hostile.wat").replace(
+        "(func $start (;START;))",
+        "(memory 1)
+         (func $start (i32.store 1 (i32.const 0) (i32.const 7)) (return_call $rest))
+         (func $rest (if (i32.ne (i32.load 1 (i32.const 0)) (i32.const 7)) (then unreachable)))",
+    );
+    let guest = wat::parse_str(text).unwrap();
+    let guest = Engine::new(impatient()).unwrap().load_bytes(&guest).unwrap();
+    let mut processor = Processor::new(guest, Memory::new()).unwrap();
+    let failure = processor.process(&event("e")).unwrap_err();
+    assert_eq!(failure.to_string(), "the guest answered unknown, as an unfinished one does");
+}
+
 #[test]
 fn wasi_gives_nothing_real() {
     let unfinished = "the guest answered unknown, as an unfinished one does";
