@@ -69,8 +69,21 @@ fn struck(fault: Fault) -> Method {
     }
 }
 
-/// The `number`th error of a schedule, as the store gives it for this fault. Most have equal messages:
-/// only identity tells them apart.
+/// What stores say, to catch a guest that lets it decide; the first ones are alike, so that only
+/// identity tells them apart.
+const MESSAGES: [&str; 9] = [
+    "the store failed",
+    "the store failed",
+    "the store failed",
+    "database is locked",
+    "UNIQUE constraint failed: processed_reading_events.event_id",
+    "",
+    "timeout: busy, try again",
+    "la base de donn\u{e9}es a \u{e9}chou\u{e9} \u{1f4a5}",
+    "duplicate key",
+];
+
+/// The `number`th error of a schedule, as the store gives it for this fault.
 pub(crate) fn error(fault: Fault, number: usize) -> StoreError {
     let class = match fault {
         Fault::Begin => ErrorClass::Busy,
@@ -79,6 +92,7 @@ pub(crate) fn error(fault: Fault, number: usize) -> StoreError {
         // Whether it was applied or not, the client knows the same.
         Fault::CommitNotApplied | Fault::CommitReplyLost => ErrorClass::OutcomeUnknown,
     };
-    let message = if number % 4 == 3 { "the store failed again" } else { "the store failed" };
-    StoreError::new(class, message)
+    let message = MESSAGES[number % MESSAGES.len()];
+    // Now and then a long one.
+    StoreError::new(class, if number % 10 == 9 { message.repeat(100) } else { message.to_owned() })
 }

@@ -6,7 +6,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::event::{Alert, Event, MAX_DEVICE_ID_BYTES, MAX_ID_BYTES, MAX_MESSAGE_BYTES};
+use crate::event::{
+    Alert, Event, InvalidEvent, MAX_DEVICE_ID_BYTES, MAX_ID_BYTES, MAX_MESSAGE_BYTES,
+};
 
 /// An event of a check.
 #[derive(Clone)]
@@ -60,11 +62,16 @@ pub(crate) enum Texture {
     RightToLeft,
     ByteOrderMark,
     Control,
+    Replacement,
+    Encoded,
+    Wide,
+    Number,
+    Uuid,
 }
 
 impl Texture {
     /// Every texture with its name.
-    pub(crate) const ALL: [(Self, &str); 18] = [
+    pub(crate) const ALL: [(Self, &str); 23] = [
         (Self::Longer, "longer"),
         (Self::Quotes, "quotes"),
         (Self::Backslashes, "backslashes"),
@@ -83,6 +90,11 @@ impl Texture {
         (Self::RightToLeft, "right-to-left"),
         (Self::ByteOrderMark, "byte-order-mark"),
         (Self::Control, "control"),
+        (Self::Replacement, "replacement"),
+        (Self::Encoded, "encoded"),
+        (Self::Wide, "wide"),
+        (Self::Number, "number"),
+        (Self::Uuid, "uuid"),
     ];
 
     fn alter(self, text: &str) -> String {
@@ -105,9 +117,22 @@ impl Texture {
             Self::Astral => format!("\u{1f4a5}{text}\u{1d518}\u{10fffd}"),
             Self::RightToLeft => format!("\u{202e}{text}\u{200f}\u{5d0}\u{202c}"),
             Self::ByteOrderMark => format!("\u{feff}{text}\u{200b}\u{a0}"),
+            Self::Replacement => format!("{text}\u{fffd}\u{200d}\u{fe0f}\u{fffe}\u{b}\u{c}"),
+            Self::Encoded => format!("{text}%41+%2F=3D&#65;"),
+            // Longer than a small buffer, and no multiple of three bytes.
+            Self::Wide => format!("{text}{}", "\u{20ac}".repeat(150)),
+            Self::Number => format!("00{}", digits(text, 17)),
+            Self::Uuid => format!("{}-00AB-4CDE-8F00-00000000ABCD", digits(text, 8)),
             Self::Control => format!("{text}\u{1}\u{1b}[0m\u{7f}\u{85}\u{2028}"),
         }
     }
+}
+
+/// So many digits, which follow from the end of the text.
+fn digits(text: &str, count: usize) -> String {
+    let all: String = text.bytes().map(|byte| format!("{byte:03}")).collect();
+    let start = all.len().saturating_sub(count);
+    format!("{:0>count$}", &all[start..])
 }
 
 impl Shape {
@@ -158,12 +183,18 @@ impl Subject {
     }
 
     /// An event with unlikely texts. A label has 1 to [`Subject::MAX_LABEL`] ASCII letters or digits.
+    ///
+    /// # Panics
+    /// If the shapes together break a limit of events. Those that a check makes up do not.
     pub(crate) fn shaped(label: &str, shapes: Vec<Shape>) -> Self {
-        let event = Event::new(alert(label, &shapes)).unwrap_or_else(|problem| {
-            // Every shape keeps the limits; a test goes through all of them.
-            unreachable!("{label}: {problem}")
-        });
-        Self(Arc::new(Inner { label: label.to_owned(), shapes, event }))
+        Self::new(label, shapes).unwrap_or_else(|problem| unreachable!("{label}: {problem}"))
+    }
+
+    /// # Errors
+    /// The shapes together break a limit of events.
+    pub(crate) fn new(label: &str, shapes: Vec<Shape>) -> Result<Self, InvalidEvent> {
+        let event = Event::new(alert(label, &shapes))?;
+        Ok(Self(Arc::new(Inner { label: label.to_owned(), shapes, event })))
     }
 
     pub(crate) fn label(&self) -> &str {

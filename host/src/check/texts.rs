@@ -56,6 +56,19 @@ fn pairs() -> Vec<(Subject, Subject)> {
     for bytes in [1, 255, 256, 4_096, 32_768, 65_535, 65_536] {
         pairs.push((Subject::plain("B"), shaped(&[Shape::Message(bytes)])));
     }
+    // Blanks and wide characters behind the ends of buffers.
+    for (bytes, texture) in [
+        (200, Texture::TrailingBlank),
+        (127, Texture::Wide),
+        (255, Texture::Wide),
+        (511, Texture::Wide),
+    ] {
+        let lengths = [Shape::Id(bytes), Shape::Device(bytes), Shape::Message(16 * bytes)];
+        let shapes = [lengths.as_slice(), &[Shape::Texture(texture)]].concat();
+        pairs.push((Subject::plain("B"), shaped(&shapes)));
+    }
+    let wide = [Shape::Message(4_095), Shape::Texture(Texture::Wide)];
+    pairs.push((Subject::plain("B"), shaped(&wide)));
     let largest = [Shape::Id(1_024), Shape::Device(1_024), Shape::Message(65_536)];
     let astral = [&[Shape::Texture(Texture::Astral)], largest.as_slice()].concat();
     pairs.push((shaped(&largest), shaped(&astral)));

@@ -15,16 +15,29 @@ const LARGE_EDGES: [usize; 5] = [8_192, 16_384, 32_768, 65_535, 65_536];
 pub(crate) struct Walk {
     random: Rng,
     events: Vec<Subject>,
-    /// A trouble that befalls several deliveries in a row, and how many more.
-    burst: (Trouble, usize),
+    burst: Burst,
+}
+
+/// Something that goes on for several deliveries.
+#[derive(Default)]
+struct Burst {
+    /// How many deliveries more.
+    left: usize,
+    /// What befalls each of them.
+    trouble: Trouble,
+    /// The event that comes again and again, if it is one.
+    event: Option<Subject>,
 }
 
 impl Walk {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { random: Rng::with_seed(seed), events: Vec::new(), burst: (Trouble::default(), 0) }
+        Self { random: Rng::with_seed(seed), events: Vec::new(), burst: Burst::default() }
     }
 
     fn subject(&mut self) -> Subject {
+        if let (1.., Some(event)) = (self.burst.left, &self.burst.event) {
+            return event.clone();
+        }
         let known = self.events.len();
         if known > 0 && self.random.u8(..10) < 5 {
             // Mostly one of the last events again, at times one from long ago.
@@ -83,19 +96,26 @@ impl Walk {
         }
     }
 
-    fn trouble(&mut self) -> Trouble {
-        let (trouble, left) = &mut self.burst;
-        if *left > 0 {
-            *left -= 1;
-            return *trouble;
+    fn trouble(&mut self, event: &Subject) -> Trouble {
+        if self.burst.left > 0 {
+            self.burst.left -= 1;
+            return self.burst.trouble;
         }
         let kind = Trouble::KINDS[self.random.usize(..Trouble::KINDS.len())];
         match self.random.u8(..100) {
-            0 => {
-                self.burst = (kind, self.random.usize(1..40));
+            // The same trouble for a while, with one event or with many; or one event, and no trouble.
+            0 | 1 => {
+                let event = self.random.bool().then(|| event.clone());
+                let left = self.random.usize(1..40);
+                self.burst = Burst { left, trouble: kind, event };
                 kind
             }
-            1..20 => kind,
+            2 => {
+                let (left, event) = (self.random.usize(1..40), Some(event.clone()));
+                self.burst = Burst { left, trouble: Trouble::default(), event };
+                Trouble::default()
+            }
+            3..20 => kind,
             _ => Trouble::default(),
         }
     }
@@ -106,7 +126,7 @@ impl Iterator for Walk {
 
     fn next(&mut self) -> Option<Planned> {
         let subject = self.subject();
-        let trouble = self.trouble();
+        let trouble = self.trouble(&subject);
         Some(Planned { subject, trouble })
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn check(args: &Args) -> Result<u8, CliError> {
     let (guest, identity) = load(args, name)?;
     let report = judge(&check, &guest, args.schedule.as_ref())?;
     let result = match args.format {
-        Form::Text => report.text(&identity, io::stdout().is_terminal()),
+        Form::Text => report.text(&identity, wants_colour()),
         Form::Json => format!("{}\n", report.json(&identity)),
         Form::Junit => report.junit(&identity).map_err(|error| CliError::new(EXIT_NO, error))?,
     };
@@ -97,6 +97,13 @@ pub(super) fn check(args: &Args) -> Result<u8, CliError> {
         print_speed(&report);
     }
     Ok(if report.verdict() == Verdict::Pass { EXIT_YES } else { EXIT_NO })
+}
+
+/// Colour is for terminals, unless `NO_COLOR` is set (no-color.org) or the terminal is a dumb one.
+fn wants_colour() -> bool {
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && !no_colour && !dumb
 }
 
 /// Loads the guest, or says why it is none in the words of `inspect`.

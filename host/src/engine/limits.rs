@@ -18,7 +18,7 @@ pub struct Limits {
     pub memory_bytes: usize,
     /// The most elements of all tables of one instance. 100,000.
     pub table_elements: usize,
-    /// The most core instances that one component may consist of. 32.
+    /// The most core instances that one component may consist of. 128: Python's have some forty.
     pub instances: usize,
     /// The most memories of one instance. 8.
     pub memories: usize,
@@ -62,7 +62,7 @@ impl Default for Limits {
             grace: Duration::from_secs(1),
             memory_bytes: 128 << 20,
             table_elements: 100_000,
-            instances: 32,
+            instances: 128,
             memories: 8,
             tables: 32,
             stack_bytes: 512 << 10,

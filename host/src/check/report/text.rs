@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 
 use super::sides::{Sides, situation};
 use super::{Failing, Identity, Report, RuleReport, Verdict};
@@ -60,12 +60,14 @@ impl Report {
             counted(texts.played),
             counted(texts.all)
         )?;
-        writeln!(
-            f,
-            "a random walk of {} deliveries to one instance, seed {}",
-            grouped(walked.deliveries as u64),
-            self.seed
-        )?;
+        if walked.deliveries > 0 {
+            writeln!(
+                f,
+                "a random walk of {} deliveries to one instance, seed {}",
+                grouped(walked.deliveries as u64),
+                self.seed
+            )?;
+        }
         let grown = walked.memory_at_last.saturating_sub(walked.memory_at_first);
         if grown > 0 {
             writeln!(
@@ -102,13 +104,16 @@ impl Report {
                 let unknown = match self.count(Verdict::Unknown) {
                     0 => String::new(),
                     _ if self.replayed => String::new(),
-                    _ => format!("; unknown, since never reached: {}", names(Verdict::Unknown)),
+                    _ => format!(
+                        "; unknown, since not reached or left out: {}",
+                        names(Verdict::Unknown)
+                    ),
                 };
                 format!("the guest breaks {}{unknown}", names(Verdict::Fail))
             }
             Verdict::Unknown => {
                 format!(
-                    "no rule was seen broken, but not all were reached: {}",
+                    "no rule was seen broken, but not all could be decided: {}",
                     names(Verdict::Unknown)
                 )
             }
@@ -186,6 +191,19 @@ fn paint(verdict: Verdict, text: &str, colour: bool) -> String {
         Verdict::Fail => AnsiColor::Red.on_default().bold(),
         Verdict::Unknown => AnsiColor::Yellow.on_default(),
     };
-    let reset = Style::new().render_reset();
-    format!("{}{text}{reset}", style.render())
+    format!("{style}{text}{style:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Verdict, paint};
+
+    /// A plain style's reset is nothing, and the terminal stayed red after a check.
+    #[test]
+    fn colour_ends_where_the_text_does() {
+        for verdict in [Verdict::Pass, Verdict::Fail, Verdict::Unknown] {
+            assert!(paint(verdict, "text", true).ends_with("text\u{1b}[0m"));
+            assert_eq!(paint(verdict, "text", false), "text");
+        }
+    }
 }

@@ -111,7 +111,8 @@ impl<'t> Word<'t> {
         while self.eat("/") {
             shapes.push(self.shape()?);
         }
-        Ok(Subject::shaped(label.text, shapes))
+        Subject::new(label.text, shapes)
+            .map_err(|_| label.expected("an event whose shapes together keep the limits"))
     }
 
     fn shape(&mut self) -> Result<Shape, ScheduleError> {
@@ -192,6 +193,12 @@ mod tests {
             ("fresh A/loud", 9, shape, "`loud`"),
             ("fresh A/id-31", 9, shape, "`id-31`"),
             ("fresh A/message-65537:begin", 9, shape, "`message-65537`"),
+            (
+                "fresh A/message-65536/longer",
+                7,
+                "an event whose shapes together keep the limits",
+                "`A`",
+            ),
             ("fresh A:comit", 9, fault, "`comit`"),
             ("fresh A B:", 11, fault, "the end"),
             ("fresh A:begin!!", 15, "`/`, `:`, `*` or a blank", "`!`"),
