@@ -5,11 +5,13 @@
 //! - A `tx` handle is worth nothing outside the delivery that opened it.
 //! - Conversion between the interface's types and the host's happens here and nowhere else.
 
+mod backend;
 mod context;
 mod store;
 mod trap;
 mod wasi;
 
+pub(crate) use backend::{Backend, BackendTx};
 pub(crate) use context::{Context, Left};
 pub use store::{ErrorHandle, TxHandle};
 pub use trap::{Cause, GuestFault};
@@ -19,20 +21,26 @@ pub(crate) use wasi::{is_offered, link as link_wasi};
 use wasmtime::component::{HasData, Linker};
 
 use crate::bindings::process_once::alerts;
-use crate::store::Store;
+
+/// Sends what a guest wrote to the log.
+pub(crate) fn log_output(lines: &[String]) {
+    for line in lines {
+        tracing::info!(target: "guest", "{line}");
+    }
+}
 
 /// Links the store interface: the owned [`Context`] gives a borrowed view of itself for each call.
 ///
 /// # Errors
 /// Those of the linker: an interface was linked twice.
-pub(crate) fn link_store<S: Store>(linker: &mut Linker<Context<S>>) -> wasmtime::Result<()> {
-    alerts::types::add_to_linker::<_, Imports<S>>(linker, |context| context)?;
-    alerts::store::add_to_linker::<_, Imports<S>>(linker, |context| context)
+pub(crate) fn link_store<B: Backend>(linker: &mut Linker<Context<B>>) -> wasmtime::Result<()> {
+    alerts::types::add_to_linker::<_, Imports<B>>(linker, |context| context)?;
+    alerts::store::add_to_linker::<_, Imports<B>>(linker, |context| context)
 }
 
 /// Names the view for the linker.
-struct Imports<S>(std::marker::PhantomData<S>);
+struct Imports<B>(std::marker::PhantomData<B>);
 
-impl<S: Store> HasData for Imports<S> {
-    type Data<'a> = &'a mut Context<S>;
+impl<B: Backend> HasData for Imports<B> {
+    type Data<'a> = &'a mut Context<B>;
 }

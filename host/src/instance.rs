@@ -13,19 +13,19 @@ use crate::contract::{Returned, RuleSet};
 use crate::deadline::Deadline;
 use crate::engine::{Guest, MemoryLimiter};
 use crate::event::Event;
-use crate::imports::{self, Context, ErrorHandle, GraceOver, GuestFault, Left};
-use crate::store::{Memory, Store};
+use crate::imports::{self, Backend, Context, ErrorHandle, GraceOver, GuestFault, Left};
+use crate::store::Memory;
 
 /// How soon a full pool is asked again.
 const RETRY: Duration = Duration::from_millis(1);
 
 /// A guest whose imports are linked to the host: instances are made of it.
-pub(crate) struct Linked<S: Store> {
+pub(crate) struct Linked<B: Backend> {
     guest: Guest,
-    pre: GuestPre<Context<S>>,
+    pre: GuestPre<Context<B>>,
 }
 
-impl<S: Store> Linked<S> {
+impl<B: Backend> Linked<B> {
     /// Links a guest's imports to the host, and finds its export.
     ///
     /// # Errors
@@ -53,9 +53,19 @@ pub(crate) fn check(guest: &Guest) -> Result<(), Box<dyn Error + Send + Sync>> {
 }
 
 /// A guest that has started.
-pub(crate) struct Instance<S: Store> {
-    wasm: wasmtime::Store<Context<S>>,
+pub(crate) struct Instance<B: Backend> {
+    wasm: wasmtime::Store<Context<B>>,
     exports: crate::bindings::Guest,
+    /// What the guest wrote in start-up, until its first delivery takes it.
+    output: Vec<String>,
+}
+
+/// A guest that failed in start-up.
+pub(crate) struct Stillborn {
+    /// Its own fault, or the rule that it broke there.
+    pub(crate) fault: GuestFault,
+    /// The lines that it wrote.
+    pub(crate) output: Vec<String>,
 }
 
 /// What one delivery came to, before anybody judges it.
@@ -85,17 +95,17 @@ impl Answer {
     }
 }
 
-impl<S: Store> Instance<S> {
+impl<B: Backend> Instance<B> {
     /// Starts a guest on `store`, within `deadline`; the model will ask it for `rules`.
     ///
     /// # Errors
-    /// It failed in start-up: by its own fault, or by a rule that it broke there.
+    /// It failed in start-up.
     pub(crate) fn start(
-        linked: &Linked<S>,
-        store: &Arc<Mutex<S>>,
+        linked: &Linked<B>,
+        store: &Arc<Mutex<B>>,
         deadline: &Deadline,
         rules: RuleSet,
-    ) -> Result<Self, GuestFault> {
+    ) -> Result<Self, Stillborn> {
         let engine = &linked.guest.engine;
         let limiter = MemoryLimiter::new(engine.limits().clone());
         let grace = engine.limits().grace;
@@ -103,7 +113,7 @@ impl<S: Store> Instance<S> {
         context.watch(deadline.clone());
         let mut wasm = wasmtime::Store::new(&engine.wasmtime, context);
         wasm.limiter(|context| &mut context.limiter);
-        wasm.epoch_deadline_callback(move |context: StoreContextMut<'_, Context<S>>| match context
+        wasm.epoch_deadline_callback(move |context: StoreContextMut<'_, Context<B>>| match context
             .data()
             .overdue()
         {
@@ -111,11 +121,15 @@ impl<S: Store> Instance<S> {
             _ => Ok(UpdateDeadline::Continue(1)),
         });
         refill(&mut wasm);
-        let exports = instantiate(linked, &mut wasm, deadline)
-            .map_err(|error| imports::classify(&error, &wasm.data().limiter))?;
-        match wasm.data_mut().finish().violation {
-            Some(violation) => Err(GuestFault::Contract(violation)),
-            None => Ok(Self { wasm, exports }),
+        let started = instantiate(linked, &mut wasm, deadline)
+            .map_err(|error| imports::classify(&error, &wasm.data().limiter));
+        let Left { violation, output, .. } = wasm.data_mut().finish();
+        match (started, violation) {
+            (Ok(exports), None) => Ok(Self { wasm, exports, output }),
+            (Err(fault), _) => Err(Stillborn { fault, output }),
+            (Ok(_), Some(violation)) => {
+                Err(Stillborn { fault: GuestFault::Contract(violation), output })
+            }
         }
     }
 
@@ -134,7 +148,9 @@ impl<S: Store> Instance<S> {
             Err(error) => Ok(Answer::Error(context.take_error(error)?)),
         });
         let returned = returned.map_err(|error| imports::classify(&error, &context.limiter));
-        Called { returned, left: context.finish() }
+        let mut left = context.finish();
+        left.output.splice(0..0, self.output.drain(..));
+        Called { returned, left }
     }
 
     /// How much memory the instance has by now, in bytes.
@@ -144,9 +160,9 @@ impl<S: Store> Instance<S> {
 }
 
 /// Makes an instance. Where the engine's pool is used up by others, it waits for one of theirs to end.
-fn instantiate<S: Store>(
-    linked: &Linked<S>,
-    wasm: &mut wasmtime::Store<Context<S>>,
+fn instantiate<B: Backend>(
+    linked: &Linked<B>,
+    wasm: &mut wasmtime::Store<Context<B>>,
     deadline: &Deadline,
 ) -> wasmtime::Result<crate::bindings::Guest> {
     loop {
@@ -161,7 +177,7 @@ fn instantiate<S: Store>(
 }
 
 /// Gives start-up or a delivery its own fuel and its first look at the clock.
-fn refill<S: Store>(wasm: &mut wasmtime::Store<Context<S>>) {
+fn refill<B: Backend>(wasm: &mut wasmtime::Store<Context<B>>) {
     wasm.set_epoch_deadline(1);
     if wasm.data().limiter.fuel() < u64::MAX {
         let fuel = wasm.data().limiter.fuel();

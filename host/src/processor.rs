@@ -13,8 +13,8 @@ use crate::contract::{RuleSet, Stored};
 use crate::deadline::Deadline;
 use crate::engine::{Guest, Limits, NotAGuest};
 use crate::event::Event;
-use crate::imports::{Cause, GuestFault, Left};
-use crate::instance::{Answer, Called, Instance, Linked};
+use crate::imports::{Backend, Cause, GuestFault, Left, log_output};
+use crate::instance::{Answer, Called, Instance, Linked, Stillborn};
 use crate::store::{Store, StoreError};
 use crate::trace::{CallTrace, Ending};
 
@@ -97,17 +97,12 @@ pub struct Delivery {
 }
 
 /// Runs a guest against a store, on the caller's thread.
-pub struct Processor<S: Store> {
-    linked: Linked<S>,
-    store: Arc<Mutex<S>>,
-    /// The instance kept from the last delivery; none at first and after a fault.
-    instance: Option<Instance<S>>,
-    record: bool,
-}
+pub struct Processor<S: Store>(Deliverer<S>);
 
 impl<S: Store> fmt::Debug for Processor<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Processor").field("guest", self.linked.guest()).finish_non_exhaustive()
+        let guest = self.0.linked.guest();
+        f.debug_struct("Processor").field("guest", guest).finish_non_exhaustive()
     }
 }
 
@@ -118,29 +113,26 @@ impl<S: Store> Processor<S> {
     /// The component does not fit the interface; [`Engine::load`](crate::engine::Engine::load) has
     /// said so before.
     pub fn new(guest: Guest, store: S) -> Result<Self, NotAGuest> {
-        let linked = Linked::new(guest).map_err(NotAGuest::OtherShape)?;
-        let store = Arc::new(Mutex::new(store));
-        Ok(Self { linked, store, instance: None, record: false })
+        Deliverer::new(guest, store).map(Self)
     }
 
     /// Says whether the calls of each delivery are recorded; they are not unless asked for.
     #[must_use]
     pub fn record_calls(mut self, record: bool) -> Self {
-        self.record = record;
+        self.0.record = record;
         self
     }
 
     /// The limits that the guest runs within.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        self.linked.guest().engine.limits()
+        self.0.limits()
     }
 
     /// A deadline for one delivery, by the engine's limits.
     #[must_use]
     pub fn deadline(&self) -> Deadline {
-        let limits = self.limits();
-        Deadline::new(limits.delivery, limits.transaction)
+        self.0.deadline()
     }
 
     /// Delivers `event` to the guest.
@@ -155,21 +147,67 @@ impl<S: Store> Processor<S> {
     /// Delivers `event` to the guest within `deadline`, which starts now and may be cancelled from
     /// another thread.
     pub fn deliver(&mut self, event: &Event, deadline: &Deadline) -> Delivery {
+        let Delivered { delivery, output } = self.0.deliver(event, deadline);
+        log_output(&output);
+        delivery
+    }
+}
+
+/// What came of one delivery, and what else of it could be seen.
+pub(crate) struct Delivered {
+    pub(crate) delivery: Delivery,
+    /// The lines that the guest wrote, for the log.
+    pub(crate) output: Vec<String>,
+}
+
+/// Makes deliveries to a guest, one after another, whatever stands behind its store interface.
+pub(crate) struct Deliverer<B: Backend> {
+    linked: Linked<B>,
+    backend: Arc<Mutex<B>>,
+    /// The instance kept from the last delivery; none at first and after a fault.
+    instance: Option<Instance<B>>,
+    /// Whether the calls of each delivery are recorded.
+    pub(crate) record: bool,
+}
+
+impl<B: Backend> Deliverer<B> {
+    /// As [`Processor::new`].
+    pub(crate) fn new(guest: Guest, backend: B) -> Result<Self, NotAGuest> {
+        let linked = Linked::new(guest).map_err(NotAGuest::OtherShape)?;
+        let backend = Arc::new(Mutex::new(backend));
+        Ok(Self { linked, backend, instance: None, record: false })
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        self.linked.guest().engine.limits()
+    }
+
+    /// A deadline for one delivery, by the engine's limits.
+    pub(crate) fn deadline(&self) -> Deadline {
+        let limits = self.limits();
+        Deadline::new(limits.delivery, limits.transaction)
+    }
+
+    /// As [`Processor::deliver`]; the guest's output is the caller's to show.
+    pub(crate) fn deliver(&mut self, event: &Event, deadline: &Deadline) -> Delivered {
         deadline.start();
         let mut instance = match self.instance.take() {
             Some(instance) => instance,
-            None => match Instance::start(&self.linked, &self.store, deadline, RuleSet::all()) {
+            None => match Instance::start(&self.linked, &self.backend, deadline, RuleSet::all()) {
                 Ok(instance) => instance,
-                Err(fault) => return self.never_called(event, fault),
+                Err(Stillborn { fault, output }) => {
+                    return Delivered { delivery: self.never_called(event, fault), output };
+                }
             },
         };
-        let called = instance.call(event, deadline, self.record);
+        let mut called = instance.call(event, deadline, self.record);
+        let output = std::mem::take(&mut called.left.output);
         let delivery = settle(event, called);
         let fault = |failure: &Failure| matches!(failure.reason, FailureReason::Fault(_));
         if !delivery.answer.as_ref().is_err_and(fault) {
             self.instance = Some(instance);
         }
-        delivery
+        Delivered { delivery, output }
     }
 
     /// The delivery of an event to a guest that failed in start-up.

@@ -11,8 +11,8 @@ use super::schedule::{Life, Planned};
 use super::subject::Subject;
 use crate::contract::{History, Model, Returned, Rule, RuleSet, Violation};
 use crate::deadline::Deadline;
-use crate::imports::{GuestFault, Left};
-use crate::instance::{Answer, Called, Instance, Linked};
+use crate::imports::{GuestFault, Left, log_output};
+use crate::instance::{Answer, Called, Instance, Linked, Stillborn};
 use crate::store::{Faults, Faulty, StoreError};
 use crate::trace::{CallTrace, Ending};
 
@@ -105,11 +105,15 @@ impl<G: Ground> Session<'_, G> {
             Ok,
         );
         let (mut judged, instance) = match started {
-            Err(fault) => (self.failed_to_start(event.id(), &fault), None),
+            Err(Stillborn { fault, output }) => {
+                log_output(&output);
+                (self.failed_to_start(event.id(), &fault), None)
+            }
             Ok(mut instance) => {
                 let called = instance.call(event, &deadline, true);
                 self.memory_bytes = self.memory_bytes.max(instance.memory_bytes());
                 let returned = called.returned.is_ok();
+                log_output(&called.left.output);
                 let judged = self.judge(event.id(), was_stored, called)?;
                 (judged, (returned && self.life == Life::Kept).then_some(instance))
             }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use wasmtime::component::{Resource, ResourceTable};
 
+use super::backend::{Backend, BackendTx};
 use super::store::{ErrorHandle, TxHandle};
 use super::trap::TooManyCalls;
 use super::wasi::Nothing;
@@ -12,13 +13,13 @@ use crate::contract::{ErrorId, Model, RuleSet, Violation};
 use crate::deadline::Deadline;
 use crate::engine::MemoryLimiter;
 use crate::event::Event;
-use crate::store::{ErrorClass, Store, StoreError, Tx};
+use crate::store::{ErrorClass, StoreError};
 use crate::trace::{Answer, Call, CallRecord, Method};
 
 /// Everything the host keeps for one instance of a guest.
-pub(crate) struct Context<S: Store> {
+pub(crate) struct Context<B: Backend> {
     /// Shared with the next instance, should this one be thrown away.
-    store: Arc<Mutex<S>>,
+    store: Arc<Mutex<B>>,
     /// The handles that the guest holds, as the host sees them.
     pub(super) handles: ResourceTable,
     /// What answers the guest's WASI imports.
@@ -27,7 +28,7 @@ pub(crate) struct Context<S: Store> {
     /// Until when the instance may run.
     deadline: Option<Deadline>,
     /// The delivery under way; none during start-up.
-    delivery: Option<Delivering<S::Tx>>,
+    delivery: Option<Delivering<B::Tx>>,
     /// The first rule that was broken, in this delivery or in start-up.
     violation: Option<Violation>,
     /// The rules that the model asks for.
@@ -58,10 +59,12 @@ pub(crate) struct Left {
     pub(crate) calls: Option<Vec<CallRecord>>,
     /// How many handles the guest still holds.
     pub(crate) handles: usize,
+    /// The lines that the guest wrote.
+    pub(crate) output: Vec<String>,
 }
 
-impl<S: Store> Context<S> {
-    pub(crate) fn new(store: Arc<Mutex<S>>, limiter: MemoryLimiter, rules: RuleSet) -> Self {
+impl<B: Backend> Context<B> {
+    pub(crate) fn new(store: Arc<Mutex<B>>, limiter: MemoryLimiter, rules: RuleSet) -> Self {
         let mut handles = ResourceTable::new();
         handles.set_max_capacity(limiter.handles());
         Self {
@@ -99,13 +102,13 @@ impl<S: Store> Context<S> {
 
     /// Ends the delivery, or start-up: a transaction that the guest left open is undone.
     pub(crate) fn finish(&mut self) -> Left {
-        self.nothing.end_of_delivery();
+        let output = self.nothing.end_of_delivery();
         let (model, calls) = match self.delivery.take() {
             Some(Delivering { model, calls, .. }) => (model, calls),
             None => (Model::asking(self.rules), None),
         };
         let violation = self.violation.take();
-        Left { model, violation, calls, handles: self.handles.iter_mut().count() }
+        Left { model, violation, calls, handles: self.handles.iter_mut().count(), output }
     }
 
     /// How long ago the guest should have returned, if it should have.
@@ -140,7 +143,7 @@ enum Admission {
 
 /// The calls of the store interface, in plain types. Each asks the model, then the deadline, then
 /// the store; whatever the answer, it is recorded and the model is told.
-impl<S: Store> Context<S> {
+impl<B: Backend> Context<B> {
     /// `begin`: a handle to the transaction, or to the error.
     pub(super) fn begin(&mut self) -> Answered<Resource<TxHandle>> {
         self.count_call()?;
@@ -263,7 +266,7 @@ impl<S: Store> Context<S> {
     }
 
     /// The transaction with this identity, if this delivery opened it.
-    fn open_tx(&mut self, id: u64) -> Option<&mut S::Tx> {
+    fn open_tx(&mut self, id: u64) -> Option<&mut B::Tx> {
         let (open, tx) = self.delivery.as_mut()?.tx.as_mut()?;
         (*open == id).then_some(tx)
     }
@@ -290,13 +293,13 @@ impl<S: Store> Context<S> {
     }
 
     /// A store stays usable whoever panicked while holding it: its transactions undo themselves.
-    fn lock_store(&self) -> MutexGuard<'_, S> {
+    fn lock_store(&self) -> MutexGuard<'_, B> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Makes a call on the store's transaction.
-fn carry_out(tx: &mut impl Tx, call: &Call) -> Result<Option<bool>, StoreError> {
+fn carry_out(tx: &mut impl BackendTx, call: &Call) -> Result<Option<bool>, StoreError> {
     match call {
         Call::Begin => Err(refusal("begin is no call on a transaction")),
         Call::TryMark(event_id) => tx.try_mark(event_id).map(Some),

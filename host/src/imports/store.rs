@@ -2,11 +2,12 @@
 
 use wasmtime::component::Resource;
 
+use super::backend::Backend;
 use super::context::{Answered, Context};
 use crate::bindings::process_once::alerts;
 use crate::contract::ErrorId;
 use crate::event;
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 use crate::trace::Call;
 
 /// What stands behind a guest's `error` handle.
@@ -24,15 +25,15 @@ pub struct TxHandle {
     pub(crate) id: u64,
 }
 
-impl<S: Store> alerts::types::Host for Context<S> {}
+impl<B: Backend> alerts::types::Host for Context<B> {}
 
-impl<S: Store> alerts::store::Host for Context<S> {
+impl<B: Backend> alerts::store::Host for Context<B> {
     fn begin(&mut self) -> Answered<Resource<TxHandle>> {
         Self::begin(self)
     }
 }
 
-impl<S: Store> alerts::store::HostTx for Context<S> {
+impl<B: Backend> alerts::store::HostTx for Context<B> {
     fn try_mark(&mut self, tx: Resource<TxHandle>, event_id: String) -> Answered<bool> {
         let marked = self.on_tx(&tx, Call::TryMark(event_id))?;
         Ok(marked.map(|new| new == Some(true)))
@@ -57,7 +58,7 @@ impl<S: Store> alerts::store::HostTx for Context<S> {
     }
 }
 
-impl<S: Store> alerts::store::HostError for Context<S> {
+impl<B: Backend> alerts::store::HostError for Context<B> {
     fn message(&mut self, error: Resource<ErrorHandle>) -> wasmtime::Result<String> {
         Self::message(self, &error)
     }

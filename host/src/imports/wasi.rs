@@ -24,8 +24,8 @@ use wasmtime::component::{
 };
 
 use self::log::Lines;
+use super::backend::Backend;
 use super::context::Context;
-use crate::store::Store;
 
 /// The instant at which every clock stands, in seconds: 2001-09-09T01:46:40Z as wall time.
 const NOW_SECONDS: u64 = 1_000_000_000;
@@ -82,8 +82,8 @@ pub(crate) fn is_offered(import: &str) -> bool {
 ///
 /// # Errors
 /// Those of the linker: an interface was linked twice.
-pub(crate) fn link<S: Store>(
-    linker: &mut Linker<Context<S>>,
+pub(crate) fn link<B: Backend>(
+    linker: &mut Linker<Context<B>>,
     component: &Component,
 ) -> wasmtime::Result<()> {
     let engine = component.engine();
@@ -162,8 +162,8 @@ struct Datetime {
 }
 
 /// Links the answer to one function, if there is one.
-fn answer<S: Store>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn answer<B: Backend>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     interface: &str,
     function: &str,
 ) -> wasmtime::Result<bool> {
@@ -181,8 +181,8 @@ fn answer<S: Store>(
 }
 
 /// Arguments, environment, working folder, open folders: none.
-fn answer_empty<S: Store>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn answer_empty<B: Backend>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     function: &str,
 ) -> wasmtime::Result<bool> {
     match function {
@@ -197,8 +197,8 @@ fn answer_empty<S: Store>(
 }
 
 /// Functions whose names say enough, wherever they stand: they give a handle, or none.
-fn answer_handles<S: Store>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn answer_handles<B: Backend>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     function: &str,
 ) -> wasmtime::Result<bool> {
     match function {
@@ -215,8 +215,8 @@ fn answer_handles<S: Store>(
     }
 }
 
-fn answer_streams<S: Store>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn answer_streams<B: Backend>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     function: &str,
 ) -> wasmtime::Result<bool> {
     match function {
@@ -258,8 +258,8 @@ fn answer_streams<S: Store>(
     }
 }
 
-fn answer_poll<S: Store>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn answer_poll<B: Backend>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     function: &str,
 ) -> wasmtime::Result<bool> {
     match function {
@@ -278,8 +278,8 @@ fn answer_poll<S: Store>(
     }
 }
 
-fn answer_monotonic_clock<S: Store>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn answer_monotonic_clock<B: Backend>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     function: &str,
 ) -> wasmtime::Result<bool> {
     match function {
@@ -292,8 +292,8 @@ fn answer_monotonic_clock<S: Store>(
     }
 }
 
-fn answer_wall_clock<S: Store>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn answer_wall_clock<B: Backend>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     function: &str,
 ) -> wasmtime::Result<bool> {
     match function {
@@ -305,8 +305,8 @@ fn answer_wall_clock<S: Store>(
     }
 }
 
-fn answer_random<S: Store>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn answer_random<B: Backend>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     function: &str,
 ) -> wasmtime::Result<bool> {
     match function {
@@ -324,8 +324,8 @@ fn answer_random<S: Store>(
 }
 
 /// Links a function that `Nothing` answers.
-fn give<S: Store, P, R>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn give<B: Backend, P, R>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     function: &str,
     answer: impl Fn(&mut Nothing, P) -> wasmtime::Result<R> + Send + Sync + 'static,
 ) -> wasmtime::Result<bool>
@@ -341,8 +341,8 @@ where
 
 /// Links a function that has no answer: it says so in its own words where its type has some, and
 /// traps where it has none.
-fn deny<S: Store>(
-    linked: &mut LinkerInstance<'_, Context<S>>,
+fn deny<B: Backend>(
+    linked: &mut LinkerInstance<'_, Context<B>>,
     interface: &str,
     function: &str,
 ) -> wasmtime::Result<()> {
@@ -365,9 +365,9 @@ fn denial(function: &ComponentFunc) -> Option<Val> {
 }
 
 impl Nothing {
-    /// What the guest wrote and did not end with a newline is a line as well once it has returned.
-    pub(super) fn end_of_delivery(&mut self) {
-        self.output.end();
+    /// The lines that the guest wrote. One that it did not end is a line as well once it has returned.
+    pub(super) fn end_of_delivery(&mut self) -> Vec<String> {
+        self.output.end()
     }
 
     fn hand_out<T: 'static>(&mut self) -> wasmtime::Result<Resource<T>> {

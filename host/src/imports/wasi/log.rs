@@ -1,17 +1,19 @@
 //! What a guest writes, as lines for the log: bounded, and with nothing that a terminal would obey.
+//!
+//! They are kept until the delivery has ended: whoever made it decides when they may be seen.
 
 /// The longest line that is shown, in bytes; the rest of it is left out.
 const MAX_LINE_BYTES: usize = 1_024;
-/// The most lines that are shown of one delivery.
-const MAX_LINES: u32 = 64;
+/// The most lines that are kept of one delivery.
+const MAX_LINES: usize = 64;
 
 /// Collects bytes into lines.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     /// The line under way, at most [`MAX_LINE_BYTES`] of it.
     line: Vec<u8>,
-    /// How many lines of this delivery were shown.
-    shown: u32,
+    /// The lines of this delivery, at most [`MAX_LINES`] and one that says that more were left out.
+    lines: Vec<String>,
 }
 
 impl Lines {
@@ -21,20 +23,20 @@ impl Lines {
             self.extend(first);
         }
         for piece in pieces {
-            self.show();
+            self.keep();
             self.extend(piece);
-            if self.shown > MAX_LINES {
+            if self.lines.len() > MAX_LINES {
                 return;
             }
         }
     }
 
-    /// Ends the delivery: a line without its newline is shown, and counting begins anew.
-    pub(super) fn end(&mut self) {
+    /// Ends the delivery and gives its lines; one without its newline is a line as well.
+    pub(super) fn end(&mut self) -> Vec<String> {
         if !self.line.is_empty() {
-            self.show();
+            self.keep();
         }
-        self.shown = 0;
+        std::mem::take(&mut self.lines)
     }
 
     fn extend(&mut self, piece: &[u8]) {
@@ -42,17 +44,14 @@ impl Lines {
         self.line.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    fn show(&mut self) {
-        match self.shown {
-            shown if shown < MAX_LINES => {
-                tracing::info!(target: "guest", "{}", printable(&self.line));
-            }
+    fn keep(&mut self) {
+        match self.lines.len() {
+            kept if kept < MAX_LINES => self.lines.push(printable(&self.line)),
             MAX_LINES => {
-                tracing::info!(target: "guest", "more than {MAX_LINES} lines; the rest is left out");
+                self.lines.push(format!("more than {MAX_LINES} lines; the rest is left out"));
             }
             _ => {}
         }
-        self.shown = self.shown.saturating_add(1);
         self.line.clear();
     }
 }
@@ -87,8 +86,7 @@ mod tests {
         lines.write(&vec![b'x'; 10 * MAX_LINE_BYTES]);
         assert_eq!(lines.line.len(), MAX_LINE_BYTES);
         lines.write(&vec![b'\n'; 10_000]);
-        assert_eq!(lines.shown, MAX_LINES + 1);
-        lines.end();
-        assert_eq!((lines.shown, lines.line.len()), (0, 0));
+        assert_eq!(lines.end().len(), MAX_LINES + 1);
+        assert_eq!((lines.end().len(), lines.line.len()), (0, 0));
     }
 }
