@@ -44,6 +44,11 @@ impl Deadline {
         Self(Arc::new(Shared { state, cancelled: Condvar::new(), delivery, transaction }))
     }
 
+    /// The deadline of what belongs to no delivery: it never passes.
+    pub(crate) fn endless() -> Self {
+        Self::new(Duration::MAX, Duration::MAX)
+    }
+
     /// Starts the delivery's clock: what was spent waiting for a turn does not count.
     pub fn start(&self) {
         let ends = Instant::now() + self.0.delivery;

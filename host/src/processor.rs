@@ -7,7 +7,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::contract::{RuleSet, Stored};
 use crate::deadline::Deadline;
@@ -176,6 +176,17 @@ impl<B: Backend> Deliverer<B> {
         let linked = Linked::new(guest).map_err(NotAGuest::OtherShape)?;
         let backend = Arc::new(Mutex::new(backend));
         Ok(Self { linked, backend, instance: None, record: false })
+    }
+
+    /// What stands behind the guest's store interface.
+    pub(crate) fn backend(&self) -> MutexGuard<'_, B> {
+        // It stays usable whoever panicked while holding it.
+        self.backend.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Throws the kept instance away: the next delivery is made to a fresh one.
+    pub(crate) fn discard_instance(&mut self) {
+        self.instance = None;
     }
 
     pub(crate) fn limits(&self) -> &Limits {

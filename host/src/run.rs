@@ -1,5 +1,8 @@
 //! The consumer: fetch, process, acknowledge, and never another order.
 //!
+//! [`consume`] is the plain way, one transaction per event; [`consume_in_batches`] lets many share a
+//! durable commit, and nobody can tell the difference but by the time it takes.
+//!
 //! Invariants:
 //! - An event is acknowledged only after its handler answered `applied` or `already-applied`, and
 //!   after all that the caller wants to see of it was handed over.
@@ -7,15 +10,22 @@
 //!   that the guest does not wait for this side, but a delivery begins only when all before it
 //!   succeeded.
 
+pub mod batch;
+mod watch;
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
+pub use self::batch::consume_in_batches;
+pub use self::watch::{Seen, Watch};
+
 use crate::handle::{Handle, Submitted};
 use crate::processor::{Delivery, Failure, FailureReason, Outcome};
 use crate::source::{Offset, Received, Source};
+use crate::store::StoreError;
 
 /// How many events are fetched ahead of the one that is acknowledged next.
 const AHEAD: usize = 16;
@@ -38,6 +48,13 @@ impl Counts {
     pub fn events(&self) -> u64 {
         self.applied + self.already_applied
     }
+
+    fn count(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Applied => self.applied += 1,
+            Outcome::AlreadyApplied => self.already_applied += 1,
+        }
+    }
 }
 
 /// Why a consumer stopped before the end of its stream.
@@ -50,6 +67,20 @@ pub enum Stop<E> {
         offset: Offset,
         /// Why it was not handled.
         source: Failure,
+    },
+    /// It is not known whether a commit happened; the events are not acknowledged and will come
+    /// again, which settles it.
+    #[error(
+        "the commit of {events} events, from the event {:?} at {first} on, is in doubt",
+        first.event_id
+    )]
+    InDoubt {
+        /// Where the first of the events stands.
+        first: Offset,
+        /// How many events would have been applied by the commit.
+        events: u64,
+        /// What the database says.
+        source: StoreError,
     },
     /// The source could not go on.
     #[error(transparent)]
@@ -77,7 +108,7 @@ pub async fn consume<S: Source>(
     source: &mut S,
     handle: &Handle,
     drain: impl Future<Output = ()>,
-    mut watch: impl FnMut(&Received, &Delivery) -> io::Result<()>,
+    watch: &mut impl Watch,
 ) -> (Counts, Result<(), Stop<S::Error>>) {
     let series = handle.series();
     let mut under_way = VecDeque::with_capacity(AHEAD);
@@ -109,7 +140,7 @@ pub async fn consume<S: Source>(
                 if draining && never_began(&delivery) {
                     break Ok(());
                 }
-                let settled = settle(source, &received, delivery, &mut watch, &mut counts).await;
+                let settled = settle(source, &received, delivery, watch, &mut counts).await;
                 if let Err(stop) = settled {
                     break Err(stop);
                 }
@@ -151,17 +182,16 @@ async fn settle<S: Source>(
     source: &mut S,
     received: &Received,
     delivery: Delivery,
-    watch: &mut impl FnMut(&Received, &Delivery) -> io::Result<()>,
+    watch: &mut impl Watch,
     counts: &mut Counts,
 ) -> Result<(), Stop<S::Error>> {
     let offset = || received.offset.clone();
-    let watched = watch(received, &delivery);
+    let answer = delivery.answer.as_ref().copied();
+    let seen = Seen { received, answer, trace: delivery.trace.as_ref() };
+    let watched = watch.delivered(seen).and_then(|()| watch.flush());
     let outcome = delivery.answer.map_err(|source| Stop::Delivery { offset: offset(), source })?;
     watched.map_err(|source| Stop::Watch { offset: offset(), source })?;
     source.ack(&received.offset).await.map_err(Stop::Source)?;
-    match outcome {
-        Outcome::Applied => counts.applied += 1,
-        Outcome::AlreadyApplied => counts.already_applied += 1,
-    }
+    counts.count(outcome);
     Ok(())
 }

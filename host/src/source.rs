@@ -5,6 +5,7 @@ pub mod jsonl;
 
 use std::fmt;
 use std::future::Future;
+use std::num::NonZeroUsize;
 
 use crate::event::Event;
 
@@ -23,6 +24,21 @@ pub trait Source: Send {
     /// # Errors
     /// There is no next event, or it is not one; nothing behind it is delivered.
     fn next(&mut self) -> impl Future<Output = Result<Option<Received>, Self::Error>> + Send;
+
+    /// The next events, as many as are at hand, at least one and at most `most`; none at the end of
+    /// the stream.
+    ///
+    /// Dropping the future loses no event: the next call gives them.
+    ///
+    /// # Errors
+    /// As for [`next`](Self::next).
+    fn next_many(
+        &mut self,
+        most: NonZeroUsize,
+    ) -> impl Future<Output = Result<Vec<Received>, Self::Error>> + Send {
+        let _ = most;
+        async { Ok(self.next().await?.into_iter().collect()) }
+    }
 
     /// Acknowledges the event at `offset` and with it all before it.
     ///

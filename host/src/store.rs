@@ -21,7 +21,8 @@ pub use error::{ErrorClass, StoreError};
 pub use faulty::{Fault, Faults, Faulty, FaultyTx};
 pub use memory::{Memory, MemoryTx};
 pub use sqlite::{
-    OpenError, OpenProblem, SchemaDifference, Sqlite, SqliteOptions, SqliteTx, Synchronous,
+    OpenError, OpenProblem, SchemaDifference, Sqlite, SqliteBulk, SqliteOptions, SqliteTx,
+    Synchronous,
 };
 pub use traced::{CallLog, Traced, TracedTx};
 

@@ -163,6 +163,15 @@ pub fn signal(child: &Child, name: &str) {
     assert!(sent.unwrap().success());
 }
 
+/// Whether a program has a handler for SIGTERM, by the kernel's account.
+#[must_use]
+pub fn catches_sigterm(child: &Child) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    let sigterm = 15;
+    u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << (sigterm - 1)) != 0
+}
+
 /// The events of the samples.
 #[must_use]
 pub fn samples() -> PathBuf {

@@ -2,23 +2,27 @@
 
 use std::cell::Cell;
 use std::io::{self, Write as _};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use clap::builder::TypedValueParser;
+use process_once::contract::Stored;
 use process_once::engine::{Engine, Limits};
 use process_once::handle::Handle;
 use process_once::numbers::grouped;
 use process_once::processor::{FailureReason, Processor};
-use process_once::run::{Counts, Stop, consume};
+use process_once::run::batch::{Batches, Connections, Options as BatchOptions, Running};
+use process_once::run::{Counts, Stop, consume, consume_in_batches};
 use process_once::source::jsonl::{
     Database, JsonLines, OpenError, Options, SourceError, default_checkpoint,
 };
-use process_once::store::{Sqlite, SqliteOptions};
+use process_once::store::{Sqlite, SqliteBulk, SqliteOptions};
 use serde_json::{Value, json};
 
 use super::report::{CliError, causes, delivery_advice, stored_sentence, stored_word};
-use super::watch::{Watch, open_trace, progress_bar};
+use super::watch::{Show, open_trace, progress_bar};
 use super::{
     EXIT_COULD_NOT_START, EXIT_NO, EXIT_YES, Format, bundled_guest, files, log, print_result,
     signals,
@@ -58,6 +62,22 @@ pub(super) struct Args {
     #[arg(long, value_name = "MS", default_value_t = 10_000,
           value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     deadline: u64,
+    /// The most events that share a durable commit; with 1 each has a transaction of its own
+    #[arg(long, value_name = "EVENTS", default_value_t = BatchOptions::default().events,
+          value_parser = in_range(BatchOptions::EVENTS))]
+    batch: usize,
+    /// The most memory that a batch takes, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = BatchOptions::default().bytes,
+          value_parser = in_range(BatchOptions::BYTES))]
+    batch_bytes: usize,
+    /// How long a batch may grow while the one before it is written, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 500,
+          value_parser = clap::value_parser!(u64).range(BatchOptions::AGE_MILLIS))]
+    batch_age: u64,
+    /// The most events that are read ahead for the guest
+    #[arg(long, value_name = "EVENTS", default_value_t = BatchOptions::default().queue,
+          value_parser = in_range(BatchOptions::QUEUE))]
+    queue: usize,
     /// How long to wait for another process that writes the database, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 5_000,
           value_parser = clap::value_parser!(u64).range(0..=3_600_000))]
@@ -70,9 +90,23 @@ pub(super) struct Args {
 /// A run that is ready to begin: everything that can be wrong at the start has been looked at.
 struct Ready {
     source: JsonLines,
-    handle: Handle,
-    watch: Watch,
+    consumer: Consumer,
+    show: Show,
     resumed_line: Option<u64>,
+}
+
+/// How the events are handled.
+enum Consumer {
+    /// Each in a transaction of its own.
+    Plain(Handle),
+    /// Many with one durable commit.
+    Batches(Batches),
+}
+
+/// For a number that has to be in `range`.
+fn in_range(range: RangeInclusive<usize>) -> impl TypedValueParser<Value = usize> {
+    let (least, most) = (*range.start() as u64, *range.end() as u64);
+    clap::value_parser!(u64).range(least..=most).map(|number| number as usize)
 }
 
 pub(super) fn run(args: &Args, started: Instant) -> Result<u8, CliError> {
@@ -125,12 +159,30 @@ fn prepare(args: &Args, started: Instant) -> Result<Ready, CliError> {
         open_trace(target).with_context(|| format!("the trace {} cannot be made", target.display()))
     });
     let trace = trace.transpose().map_err(could_not_start)?;
-    let processor = Processor::new(guest, store).map_err(could_not_start)?;
-    let handle = Handle::spawn(processor.record_calls(trace.is_some()))
-        .context("the thread that runs the guest cannot be started")
-        .map_err(could_not_start)?;
+    let consumer = if args.batch == 1 {
+        let processor = Processor::new(guest, store).map_err(could_not_start)?;
+        let handle = Handle::spawn(processor.record_calls(trace.is_some()))
+            .context("the thread that runs the guest cannot be started")
+            .map_err(could_not_start)?;
+        Consumer::Plain(handle)
+    } else {
+        let running = Running { guest, record_calls: trace.is_some() };
+        Consumer::Batches(batches(args, &running, store).map_err(could_not_start)?)
+    };
     let resumed_line = source.resumed().map(|offset| offset.line);
-    Ok(Ready { source, handle, watch: Watch::new(trace, bar, started), resumed_line })
+    Ok(Ready { source, consumer, show: Show::new(trace, bar, started), resumed_line })
+}
+
+fn batches(args: &Args, running: &Running, store: Sqlite) -> anyhow::Result<Batches> {
+    let options = BatchOptions {
+        events: args.batch,
+        bytes: args.batch_bytes,
+        age: Duration::from_millis(args.batch_age),
+        queue: args.queue,
+    };
+    let reader = SqliteBulk::new(&store)?;
+    let writer = SqliteBulk::new(&store)?;
+    Ok(Batches::spawn(running, Connections { reader, writer, store }, options)?)
 }
 
 fn refuse_contradictions(args: &Args, stdin: bool) -> Result<(), CliError> {
@@ -169,7 +221,7 @@ fn open_events(args: &Args, store: &mut Sqlite) -> Result<JsonLines, OpenError> 
 }
 
 async fn consume_all(args: &Args, ready: Ready) -> Result<u8, CliError> {
-    let Ready { mut source, handle, mut watch, resumed_line } = ready;
+    let Ready { mut source, consumer, mut show, resumed_line } = ready;
     let drained = Cell::new(false);
     let signals =
         signals::listen().context("signals cannot be received").map_err(could_not_start)?;
@@ -178,16 +230,21 @@ async fn consume_all(args: &Args, ready: Ready) -> Result<u8, CliError> {
         drained.set(true);
     };
     let began = Instant::now();
-    let (counts, ended) = consume(&mut source, &handle, drain, |received, delivery| {
-        watch.delivered(received, delivery)
-    })
-    .await;
+    let (counts, ended) = match consumer {
+        Consumer::Plain(handle) => {
+            let consumed = consume(&mut source, &handle, drain, &mut show).await;
+            handle.close().await;
+            consumed
+        }
+        Consumer::Batches(batches) => {
+            consume_in_batches(&mut source, batches, drain, &mut show).await
+        }
+    };
     let seconds = began.elapsed().as_secs_f64();
-    handle.close().await;
-    watch.finish();
+    show.finish();
 
     let summary =
-        Summary { counts, seconds, first: watch.first, resumed_line, drained: drained.get() };
+        Summary { counts, seconds, first: show.first, resumed_line, drained: drained.get() };
     let printed = match args.format {
         Format::Text => {
             summary.print_text();
@@ -217,6 +274,9 @@ fn stopped(stop: Stop<SourceError>, events: &str) -> CliError {
         }
         Stop::Watch { .. } => CliError::new(EXIT_NO, stop)
             .advise("see to where the trace goes, then start again: the event comes again"),
+        Stop::InDoubt { .. } => CliError::new(EXIT_NO, stop)
+            .notes([stored_sentence(Stored::Unknown).to_owned()])
+            .advise("see to the disk, then start again: the events come again"),
         Stop::Delivery { offset, source } => {
             let (stored, advice) = (source.stored, delivery_advice(&source));
             let class = class_note(&source.reason);
@@ -312,6 +372,16 @@ fn failure_json(stop: &Stop<SourceError>) -> Value {
                 "code": store.and_then(process_once::store::StoreError::code),
             })
         }
+        Stop::InDoubt { first, events, source } => json!({
+            "event_id": first.event_id,
+            "line": first.line,
+            "events_in_doubt": events,
+            "message": stop.to_string(),
+            "causes": causes(&anyhow::Error::new(source.clone())),
+            "stored": stored_word(Stored::Unknown),
+            "class": source.class().name(),
+            "code": source.code(),
+        }),
         Stop::Source(error) => json!({
             "line": match error {
                 SourceError::Line { line, .. } => Some(line),

@@ -1,47 +1,65 @@
 //! What is shown while something goes on: each delivery's trace, progress bars, the time of the first.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use process_once::processor::Delivery;
-use process_once::source::Received;
+use process_once::run::{Seen, Watch};
 
 /// How often a bar moves that has nothing new to show.
 const TICK: Duration = Duration::from_millis(100);
 
+/// How much of the trace is collected before it is written, in bytes.
+const TRACE_BYTES: usize = 64 << 10;
+
 /// Sees every delivery before it is acknowledged.
-pub(super) struct Watch {
+pub(super) struct Show {
     trace: Option<Box<dyn Write>>,
+    /// The part of the trace that is still to be written: whole events.
+    unwritten: String,
     bar: ProgressBar,
+    /// How far the bar has to move.
+    position: u64,
     started: Instant,
     /// How long after the program's start the first event had been handled.
     pub(super) first: Option<Duration>,
 }
 
-impl Watch {
+impl Show {
     pub(super) fn new(trace: Option<Box<dyn Write>>, bar: ProgressBar, started: Instant) -> Self {
-        Self { trace, bar, started, first: None }
-    }
-
-    pub(super) fn delivered(&mut self, received: &Received, delivery: &Delivery) -> io::Result<()> {
-        if delivery.answer.is_ok() {
-            self.first.get_or_insert_with(|| self.started.elapsed());
-            self.bar.set_position(received.offset.byte);
-        }
-        if let (Some(out), Some(trace)) = (&mut self.trace, &delivery.trace) {
-            // One write an event: whoever follows the trace sees whole events.
-            out.write_all(trace.to_string().as_bytes())?;
-            out.flush()?;
-        }
-        Ok(())
+        let (unwritten, position) = (String::new(), 0);
+        Self { trace, unwritten, bar, position, started, first: None }
     }
 
     /// Takes the bar off the terminal.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+impl Watch for Show {
+    fn delivered(&mut self, seen: Seen<'_>) -> io::Result<()> {
+        if seen.answer.is_ok() {
+            self.first.get_or_insert_with(|| self.started.elapsed());
+            self.position = seen.received.offset.byte;
+        }
+        if let (Some(_), Some(trace)) = (&self.trace, seen.trace) {
+            // It cannot fail.
+            let _ = write!(self.unwritten, "{trace}");
+        }
+        if self.unwritten.len() < TRACE_BYTES { Ok(()) } else { self.flush() }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.bar.set_position(self.position);
+        let Some(out) = &mut self.trace else { return Ok(()) };
+        // Whoever follows the trace sees whole events.
+        let written = out.write_all(self.unwritten.as_bytes()).and_then(|()| out.flush());
+        self.unwritten.clear();
+        written
     }
 }
 

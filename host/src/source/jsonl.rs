@@ -20,6 +20,7 @@ mod open;
 mod reader;
 
 use std::io::Read;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::vec;
@@ -151,16 +152,12 @@ impl JsonLines {
     }
 }
 
-impl Source for JsonLines {
-    type Error = SourceError;
-
-    async fn next(&mut self) -> Result<Option<Received>, SourceError> {
-        loop {
-            if let Some(received) = self.events.next() {
-                return Ok(Some(received));
-            }
+impl JsonLines {
+    /// Waits until there are events; there are none only at the end of the stream.
+    async fn refill(&mut self) -> Result<(), SourceError> {
+        while self.events.len() == 0 {
             if let Some(end) = &self.end {
-                return end.clone().map(|()| None);
+                return end.clone();
             }
             // Nothing is awaited between taking a chunk and keeping it, so none is lost if this
             // future is dropped.
@@ -170,6 +167,21 @@ impl Source for JsonLines {
                 None => self.end = Some(Err(SourceError::ThreadLost("reads the events"))),
             }
         }
+        Ok(())
+    }
+}
+
+impl Source for JsonLines {
+    type Error = SourceError;
+
+    async fn next(&mut self) -> Result<Option<Received>, SourceError> {
+        self.refill().await?;
+        Ok(self.events.next())
+    }
+
+    async fn next_many(&mut self, most: NonZeroUsize) -> Result<Vec<Received>, SourceError> {
+        self.refill().await?;
+        Ok(self.events.by_ref().take(most.get()).collect())
     }
 
     async fn ack(&mut self, offset: &Offset) -> Result<(), SourceError> {

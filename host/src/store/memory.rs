@@ -11,6 +11,7 @@ use super::stage::{Stage, still_open};
 use super::{ErrorClass, Store, StoreError, Tx};
 use crate::deadline::Deadline;
 use crate::event::Alert;
+use crate::run::batch::{Bulk, NotApplied};
 
 /// How long a `begin` waits for another handle's transaction unless told otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -116,7 +117,7 @@ impl Store for Memory {
         wait_for_lock(self.patience, deadline, || {
             let mut data = lock(&self.data);
             if mem::replace(&mut data.has_writer, true) {
-                return Err(StoreError::new(ErrorClass::Busy, "begin: another handle is writing"));
+                return Err(busy());
             }
             Ok(())
         })?;
@@ -193,6 +194,36 @@ impl Drop for MemoryTx {
     fn drop(&mut self) {
         self.rollback();
     }
+}
+
+impl Bulk for Memory {
+    fn marked(&mut self, event_ids: &[&str]) -> Result<Vec<bool>, StoreError> {
+        let data = lock(&self.data);
+        Ok(event_ids.iter().map(|id| data.markers.contains_key(*id)).collect())
+    }
+
+    fn apply(&mut self, pairs: &[&Alert]) -> Result<(), NotApplied> {
+        let applied = wait_for_lock(self.patience, &Deadline::endless(), || {
+            let mut data = lock(&self.data);
+            if data.has_writer {
+                return Err(busy());
+            }
+            let new = pairs.iter().all(|pair| !data.markers.contains_key(&pair.source_event_id));
+            if new {
+                pairs.iter().for_each(|pair| data.store((*pair).clone()));
+            }
+            Ok(new)
+        });
+        match applied {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(NotApplied::Conflict),
+            Err(error) => Err(NotApplied::Failed(error)),
+        }
+    }
+}
+
+fn busy() -> StoreError {
+    StoreError::new(ErrorClass::Busy, "begin: another handle is writing")
 }
 
 /// No call panics while it holds the lock with the pair half stored.

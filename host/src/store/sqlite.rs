@@ -3,6 +3,7 @@
 //! The database may be an application's own: two tables of the contract and one that holds the
 //! database's identity are added to whatever else is in it.
 
+mod bulk;
 mod connect;
 mod error;
 mod schema;
@@ -15,6 +16,7 @@ use std::{io, mem};
 
 use rusqlite::Connection;
 
+pub use self::bulk::SqliteBulk;
 pub use self::error::{OpenError, OpenProblem, SchemaDifference};
 pub use self::transaction::SqliteTx;
 
@@ -96,11 +98,11 @@ impl Sqlite {
         let is_busy = |problem: &OpenProblem| problem.class() == ErrorClass::Busy;
         let attempt = || connect::connect(&path, options.synchronous, true);
         let Connected { connection, database_id } =
-            patiently(options.busy_timeout, &endless(), is_busy, attempt).map_err(|stopped| {
-                match stopped {
+            patiently(options.busy_timeout, &Deadline::endless(), is_busy, attempt).map_err(
+                |stopped| match stopped {
                     Stopped::Failed(error) | Stopped::Expired(_, error) => problem(error),
-                }
-            })?;
+                },
+            )?;
         let place = Arc::new(Mutex::new(Place::Here(connection)));
         Ok(Self { path, options, database_id, place })
     }
@@ -117,7 +119,7 @@ impl Sqlite {
     /// # Errors
     /// It is unknown. While a transaction of this store is open: [`ErrorClass::Misuse`].
     pub fn is_marked(&mut self, event_id: &str) -> Result<bool, StoreError> {
-        self.with_connection(&endless(), |connection| {
+        self.with_connection(&Deadline::endless(), |connection| {
             schema::is_marked(connection, event_id)
                 .map_err(|error| store_error("looking up a marker", error))
         })
@@ -156,6 +158,13 @@ impl Sqlite {
         }
     }
 
+    /// A store on the same database, without a connection yet.
+    fn another(&self) -> Self {
+        let Self { path, options, database_id, .. } = self;
+        let place = Arc::new(Mutex::new(Place::GivenUp));
+        Self { path: path.clone(), options: *options, database_id: database_id.clone(), place }
+    }
+
     /// Opens the database again, once, and never another one.
     fn reconnect(&self) -> Result<Connection, StoreError> {
         let opened = connect::connect(&self.path, self.options.synchronous, false);
@@ -187,11 +196,6 @@ impl Store for Sqlite {
 fn put(place: &SharedPlace, now: Place) -> Place {
     // A panic elsewhere cannot leave a place half written: it is replaced as a whole.
     mem::replace(&mut *place.lock().unwrap_or_else(PoisonError::into_inner), now)
-}
-
-/// For waits that belong to no delivery: only the busy timeout ends them.
-fn endless() -> Deadline {
-    Deadline::new(Duration::MAX, Duration::MAX)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::io;
 use process_once::engine::Guest;
 use process_once::handle::Handle;
 use process_once::processor::{Outcome, Processor};
-use process_once::run::{Stop, consume};
+use process_once::run::{Seen, Stop, consume};
 use process_once::source::{Offset, Received, Source};
 use process_once::store::{ErrorClass, Fault, Faulty, Memory, StoreError};
 use tests::guests::{REFERENCE, event, load, patient};
@@ -58,11 +58,11 @@ fn run(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let mut answers = Vec::new();
     let (counts, ended) = runtime.block_on(async {
-        let done = consume(source, &handle, std::future::pending(), |received, delivery| {
-            answers.push(delivery.answer.as_ref().ok().copied());
-            watch(received)
-        })
-        .await;
+        let mut watch = |seen: Seen<'_>| {
+            answers.push(seen.answer.ok());
+            watch(seen.received)
+        };
+        let done = consume(source, &handle, std::future::pending(), &mut watch).await;
         handle.close().await;
         done
     });
@@ -151,7 +151,7 @@ fn a_drain_before_the_first_event_takes_none() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let mut source = Remembered::default();
     let (counts, ended) = runtime.block_on(async {
-        consume(&mut source, &handle, std::future::ready(()), |_, _| Ok(())).await
+        consume(&mut source, &handle, std::future::ready(()), &mut |_: Seen<'_>| Ok(())).await
     });
     assert!(ended.is_ok());
     assert_eq!((counts.events(), source.next, source.flushed), (0, 0, true));

@@ -5,7 +5,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use tests::guests::component;
-use tests::program::{Desk, eventually, full_pipe, line, signal};
+use tests::program::{Desk, catches_sigterm, eventually, full_pipe, line, signal};
 
 /// Starts following `e` and gives the lines of its trace as they come.
 fn follow(desk: &Desk, more: &str) -> (Child, impl Iterator<Item = String>) {
@@ -68,8 +68,10 @@ fn a_second_signal_leaves_at_once_also_after_the_last_event_was_fetched() {
     let desk = Desk::default();
     desk.write("e", line("a"));
     let guest = component("tests/wrong/loops.wasm");
-    let arguments =
-        format!("run --events e --database a.db --deadline 3600000 --guest {}", guest.display());
+    let arguments = format!(
+        "run --events e --database a.db --batch 1 --deadline 3600000 --guest {}",
+        guest.display()
+    );
     let mut child = desk.start(&arguments);
     let mut log = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     // Whatever holds the database for that long is the guest in its transaction, and by then the
@@ -81,6 +83,22 @@ fn a_second_signal_leaves_at_once_also_after_the_last_event_was_fetched() {
             other.execute_batch(tables).is_ok() && other.execute_batch("BEGIN IMMEDIATE").is_err()
         })
     });
+    signal(&child, "TERM");
+    assert!(log.any(|line| line.contains("a second signal leaves at once")));
+    signal(&child, "TERM");
+    assert_eq!(desk.ran(child).code, Some(1));
+}
+
+#[test]
+fn a_second_signal_leaves_at_once_where_the_guest_hangs_in_a_batch() {
+    let desk = Desk::default();
+    desk.write("e", line("a"));
+    let guest = component("tests/wrong/loops.wasm");
+    let arguments =
+        format!("run --events e --database a.db --deadline 3600000 --guest {}", guest.display());
+    let mut child = desk.start(&arguments);
+    let mut log = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    eventually("the program listens for signals", || catches_sigterm(&child));
     signal(&child, "TERM");
     assert!(log.any(|line| line.contains("a second signal leaves at once")));
     signal(&child, "TERM");

@@ -100,6 +100,23 @@ pub(super) fn is_marked(connection: &Connection, event_id: &str) -> Result<bool>
         .query_row([event_id], |row| row.get(0))
 }
 
+/// Whether nobody can tell in which order a transaction's rows were inserted: the tables have no
+/// row ids, and no trigger sees the rows.
+pub(super) fn order_shows_nowhere(connection: &Connection) -> Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT NOT EXISTS (
+               SELECT 1 FROM sqlite_schema
+               WHERE type = 'trigger'
+                 AND lower(tbl_name) IN ('processed_reading_events', 'alerts'))
+             AND 2 = (
+               SELECT count(*) FROM pragma_table_list
+               WHERE schema = 'main' AND wr
+                 AND lower(name) IN ('processed_reading_events', 'alerts'))",
+        )?
+        .query_row([], |row| row.get(0))
+}
+
 enum Found {
     Same,
     Absent,

@@ -15,10 +15,10 @@ const STEPS_BETWEEN_CHECKS: i32 = 10_000;
 
 /// Conflicts of the marker's key alone are passed over. `INSERT OR IGNORE` would pass over every
 /// violation, and an event that was never stored would count as applied.
-const INSERT_MARKER: &str = "INSERT INTO processed_reading_events (event_id) VALUES (?1)
+pub(super) const INSERT_MARKER: &str = "INSERT INTO processed_reading_events (event_id) VALUES (?1)
      ON CONFLICT (event_id) DO NOTHING";
 
-const INSERT_ALERT: &str =
+pub(super) const INSERT_ALERT: &str =
     "INSERT INTO alerts (source_event_id, device_id, message) VALUES (?1, ?2, ?3)";
 
 /// A transaction of [`Sqlite`](super::Sqlite). It holds the database's write lock until its end.
@@ -37,7 +37,21 @@ pub(super) fn begin(connection: &Connection) -> Result<(), StoreError> {
     execute(connection, "BEGIN IMMEDIATE").map_err(|error| store_error("begin", error))
 }
 
-fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+/// Makes the open transaction durable.
+///
+/// # Errors
+/// With class [`ErrorClass::OutcomeUnknown`] it may have happened, with any other it has not.
+pub(super) fn commit(connection: &Connection) -> Result<(), StoreError> {
+    let Err(error) = execute(connection, "COMMIT") else { return Ok(()) };
+    if connection.is_autocommit() {
+        // The transaction is over, and the code does not say how.
+        let doing = "commit: it is unknown whether it was applied";
+        return Err(with_class(ErrorClass::OutcomeUnknown, doing, error));
+    }
+    Err(store_error("commit", error))
+}
+
+pub(super) fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
@@ -135,16 +149,9 @@ impl Tx for SqliteTx {
         // A COMMIT is never interrupted: it would turn a known outcome into an unknown one.
         self.watch(false).map_err(|error| store_error("commit", error))?;
         let connection = self.connection.as_ref().ok_or_else(lost)?;
-        let Err(error) = execute(connection, "COMMIT") else {
-            self.end(true);
-            return Ok(());
-        };
-        if connection.is_autocommit() {
-            // The transaction is over, and the code does not say how.
-            let doing = "commit: it is unknown whether it was applied";
-            return Err(with_class(ErrorClass::OutcomeUnknown, doing, error));
-        }
-        Err(store_error("commit", error))
+        commit(connection)?;
+        self.end(true);
+        Ok(())
     }
 
     fn rollback(&mut self) {
