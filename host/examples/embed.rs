@@ -17,11 +17,7 @@ fn main() -> Result<(), Anything> {
     let guest = std::env::args().nth(1).ok_or("give the path of a guest component")?;
     let engine = Engine::new(Limits::default())?;
     let guest = engine.load(guest)?;
-    let event = Event::new(Alert {
-        source_event_id: "reading-1".to_owned(),
-        device_id: "boiler".to_owned(),
-        message: "too hot".to_owned(),
-    })?;
+    let event = Event::new(Alert::new("reading-1", "boiler", "too hot"))?;
 
     // On the caller's thread. `Sqlite::open` gives a store that lasts; any `Store` will do.
     let store = Memory::new();

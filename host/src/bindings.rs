@@ -4,7 +4,8 @@
 wasmtime::component::bindgen!({
     path: "../wit",
     world: "guest",
-    imports: { default: trappable },
+    // Texts go to the guest from where they stand.
+    ownership: Borrowing { duplicate_if_necessary: true },
     with: {
         "process-once:alerts/store.error": crate::imports::ErrorHandle,
         "process-once:alerts/store.tx": crate::imports::TxHandle,

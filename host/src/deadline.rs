@@ -1,9 +1,13 @@
 //! How long a delivery may take, and whether its caller still wants it.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::store::{ErrorClass, StoreError};
+
+/// Where the count of nanoseconds starts.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The deadline of one delivery, shared by all who wait on its behalf.
 ///
@@ -17,6 +21,9 @@ pub struct Deadline(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
+    /// When the delivery ends by the state, in nanoseconds since [`START`]; 0 once it was cancelled.
+    /// Where it lies ahead there is no need for the state.
+    ends: AtomicU64,
     /// Wakes a [`Deadline::wait`] when the caller cancels.
     cancelled: Condvar,
     /// How long the delivery may last from its start.
@@ -40,8 +47,8 @@ impl Deadline {
     /// [`Deadline::start`], `transaction` the time for the physical transaction from its BEGIN.
     #[must_use]
     pub fn new(delivery: Duration, transaction: Duration) -> Self {
-        let state = Mutex::default();
-        Self(Arc::new(Shared { state, cancelled: Condvar::new(), delivery, transaction }))
+        let (state, ends) = (Mutex::default(), AtomicU64::new(u64::MAX));
+        Self(Arc::new(Shared { state, ends, cancelled: Condvar::new(), delivery, transaction }))
     }
 
     /// The deadline of what belongs to no delivery: it never passes.
@@ -51,19 +58,21 @@ impl Deadline {
 
     /// Starts the delivery's clock: what was spent waiting for a turn does not count.
     pub fn start(&self) {
-        let ends = Instant::now() + self.0.delivery;
-        self.state().delivery_ends = Some(ends);
+        let now = Instant::now();
+        self.change(|state| state.delivery_ends = now.checked_add(self.0.delivery));
     }
 
     /// Starts the transaction's clock: the store calls it once its physical BEGIN has succeeded.
     pub fn transaction_began(&self) {
-        let ends = Instant::now() + self.0.transaction;
-        self.state().transaction_ends = Some(ends);
+        let now = Instant::now();
+        self.change(|state| state.transaction_ends = now.checked_add(self.0.transaction));
     }
 
     /// Says that the caller no longer wants the delivery. May be called from any thread, at any time.
     pub fn cancel(&self) {
-        self.state().cancelled.get_or_insert_with(Instant::now);
+        self.change(|state| {
+            state.cancelled.get_or_insert_with(Instant::now);
+        });
         self.0.cancelled.notify_all();
     }
 
@@ -72,6 +81,10 @@ impl Deadline {
     /// # Errors
     /// What ended it: the caller, or a limit that has passed.
     pub fn check(&self) -> Result<(), Expired> {
+        let ends = self.0.ends.load(Ordering::Acquire);
+        if ends == u64::MAX || nanos(Instant::now()) < ends {
+            return Ok(());
+        }
         self.state().check(Instant::now())
     }
 
@@ -107,10 +120,25 @@ impl Deadline {
         }
     }
 
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.state();
+        change(&mut state);
+        let ends = match state.cancelled {
+            Some(_) => 0,
+            None => state.ends().map_or(u64::MAX, nanos),
+        };
+        self.0.ends.store(ends, Ordering::Release);
+    }
+
     /// The state stays whole whoever panics while holding it: each change is one assignment.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Nanoseconds since [`START`]; 584 years are enough for any.
+fn nanos(at: Instant) -> u64 {
+    u64::try_from(at.saturating_duration_since(*START).as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl State {

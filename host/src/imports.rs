@@ -7,40 +7,22 @@
 
 mod backend;
 mod context;
+mod handles;
 mod store;
 mod trap;
 mod wasi;
 
 pub(crate) use backend::{Backend, BackendTx};
 pub(crate) use context::{Context, Left};
+pub(crate) use store::link as link_store;
 pub use store::{ErrorHandle, TxHandle};
 pub use trap::{Cause, GuestFault};
 pub(crate) use trap::{GraceOver, classify};
 pub(crate) use wasi::{is_offered, link as link_wasi};
-
-use wasmtime::component::{HasData, Linker};
-
-use crate::bindings::process_once::alerts;
 
 /// Sends what a guest wrote to the log.
 pub(crate) fn log_output(lines: &[String]) {
     for line in lines {
         tracing::info!(target: "guest", "{line}");
     }
-}
-
-/// Links the store interface: the owned [`Context`] gives a borrowed view of itself for each call.
-///
-/// # Errors
-/// Those of the linker: an interface was linked twice.
-pub(crate) fn link_store<B: Backend>(linker: &mut Linker<Context<B>>) -> wasmtime::Result<()> {
-    alerts::types::add_to_linker::<_, Imports<B>>(linker, |context| context)?;
-    alerts::store::add_to_linker::<_, Imports<B>>(linker, |context| context)
-}
-
-/// Names the view for the linker.
-struct Imports<B>(std::marker::PhantomData<B>);
-
-impl<B: Backend> HasData for Imports<B> {
-    type Data<'a> = &'a mut Context<B>;
 }

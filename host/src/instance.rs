@@ -96,21 +96,22 @@ impl Answer {
 }
 
 impl<B: Backend> Instance<B> {
-    /// Starts a guest on `store`, within `deadline`; the model will ask it for `rules`.
+    /// Starts a guest on `store`, within `deadline`; the model will ask it for `rules`. Without a
+    /// deadline the guest may take as long as a delivery, by the epoch.
     ///
     /// # Errors
     /// It failed in start-up.
     pub(crate) fn start(
         linked: &Linked<B>,
         store: &Arc<Mutex<B>>,
-        deadline: &Deadline,
+        deadline: Option<&Deadline>,
         rules: RuleSet,
     ) -> Result<Self, Stillborn> {
         let engine = &linked.guest.engine;
         let limiter = MemoryLimiter::new(engine.limits().clone());
         let grace = engine.limits().grace;
         let mut context = Context::new(Arc::clone(store), limiter, rules);
-        context.watch(deadline.clone());
+        context.watch(deadline);
         let mut wasm = wasmtime::Store::new(&engine.wasmtime, context);
         wasm.limiter(|context| &mut context.limiter);
         wasm.epoch_deadline_callback(move |context: StoreContextMut<'_, Context<B>>| match context
@@ -120,7 +121,7 @@ impl<B: Backend> Instance<B> {
             Some(late) if late >= grace => Err(GraceOver.into()),
             _ => Ok(UpdateDeadline::Continue(1)),
         });
-        refill(&mut wasm);
+        refill(&mut wasm, deadline);
         let started = instantiate(linked, &mut wasm, deadline)
             .map_err(|error| imports::classify(&error, &wasm.data().limiter));
         let Left { violation, output, .. } = wasm.data_mut().finish();
@@ -133,19 +134,26 @@ impl<B: Backend> Instance<B> {
         }
     }
 
-    /// Delivers `event` within `deadline`; `record` says whether the calls are recorded.
-    pub(crate) fn call(&mut self, event: &Event, deadline: &Deadline, record: bool) -> Called {
-        self.wasm.data_mut().start(event.clone(), deadline.clone(), record);
-        refill(&mut self.wasm);
-        let alert = types::Alert::from(event.alert().clone());
+    /// Delivers `event` within `deadline`, as for [`start`](Self::start); `record` says whether the
+    /// calls are recorded.
+    pub(crate) fn call(
+        &mut self,
+        event: &Event,
+        deadline: Option<&Deadline>,
+        record: bool,
+    ) -> Called {
+        self.wasm.data_mut().start(event, deadline, record);
+        refill(&mut self.wasm, deadline);
+        let [source_event_id, device_id, message] = event.alert().texts();
+        let alert = types::AlertParam { source_event_id, device_id, message };
         let processor = self.exports.process_once_alerts_processor();
-        let called = processor.call_process_once(&mut self.wasm, event.id(), &alert);
+        let called = processor.call_process_once(&mut self.wasm, event.id(), alert);
         let context = self.wasm.data_mut();
         let returned = called.and_then(|answer| match answer {
             Ok(types::Outcome::Unknown) => Ok(Answer::Unknown),
             Ok(types::Outcome::Applied) => Ok(Answer::Applied),
             Ok(types::Outcome::AlreadyApplied) => Ok(Answer::AlreadyApplied),
-            Err(error) => Ok(Answer::Error(context.take_error(error)?)),
+            Err(error) => Ok(Answer::Error(context.take_error(error.rep())?)),
         });
         let returned = returned.map_err(|error| imports::classify(&error, &context.limiter));
         let mut left = context.finish();
@@ -163,8 +171,12 @@ impl<B: Backend> Instance<B> {
 fn instantiate<B: Backend>(
     linked: &Linked<B>,
     wasm: &mut wasmtime::Store<Context<B>>,
-    deadline: &Deadline,
+    deadline: Option<&Deadline>,
 ) -> wasmtime::Result<crate::bindings::Guest> {
+    let limits = linked.guest.engine.limits();
+    let own = Deadline::new(limits.delivery, limits.transaction);
+    own.start();
+    let deadline = deadline.unwrap_or(&own);
     loop {
         match linked.pre.instantiate(&mut *wasm) {
             Err(error) if error.is::<PoolConcurrencyLimitError>() => {
@@ -177,8 +189,9 @@ fn instantiate<B: Backend>(
 }
 
 /// Gives start-up or a delivery its own fuel and its first look at the clock.
-fn refill<B: Backend>(wasm: &mut wasmtime::Store<Context<B>>) {
-    wasm.set_epoch_deadline(1);
+fn refill<B: Backend>(wasm: &mut wasmtime::Store<Context<B>>, deadline: Option<&Deadline>) {
+    let epochs = if deadline.is_some() { 1 } else { wasm.data().limiter.epochs() };
+    wasm.set_epoch_deadline(epochs);
     if wasm.data().limiter.fuel() < u64::MAX {
         let fuel = wasm.data().limiter.fuel();
         // It fails only where the engine counts no fuel, and that follows from the same limit.

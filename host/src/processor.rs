@@ -147,7 +147,8 @@ impl<S: Store> Processor<S> {
     /// Delivers `event` to the guest within `deadline`, which starts now and may be cancelled from
     /// another thread.
     pub fn deliver(&mut self, event: &Event, deadline: &Deadline) -> Delivery {
-        let Delivered { delivery, output } = self.0.deliver(event, deadline);
+        deadline.start();
+        let Delivered { delivery, output } = self.0.deliver(event, Some(deadline));
         log_output(&output);
         delivery
     }
@@ -199,9 +200,9 @@ impl<B: Backend> Deliverer<B> {
         Deadline::new(limits.delivery, limits.transaction)
     }
 
-    /// As [`Processor::deliver`]; the guest's output is the caller's to show.
-    pub(crate) fn deliver(&mut self, event: &Event, deadline: &Deadline) -> Delivered {
-        deadline.start();
+    /// As [`Processor::deliver`], with a deadline that has started, or none: then the epoch ends it,
+    /// and the store does not learn of it. The guest's output is the caller's to show.
+    pub(crate) fn deliver(&mut self, event: &Event, deadline: Option<&Deadline>) -> Delivered {
         let mut instance = match self.instance.take() {
             Some(instance) => instance,
             None => match Instance::start(&self.linked, &self.backend, deadline, RuleSet::all()) {

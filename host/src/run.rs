@@ -61,9 +61,11 @@ impl Counts {
 #[derive(Debug, thiserror::Error)]
 pub enum Stop<E> {
     /// A delivery failed; the event is not acknowledged and will come again.
-    #[error("the event {:?} at {offset} was not handled", offset.event_id)]
+    #[error("the event {event_id:?} at {offset} was not handled")]
     Delivery {
-        /// Where the event stands.
+        /// The event's id.
+        event_id: String,
+        /// Where it stands.
         offset: Offset,
         /// Why it was not handled.
         source: Failure,
@@ -71,12 +73,13 @@ pub enum Stop<E> {
     /// It is not known whether a commit happened; the events are not acknowledged and will come
     /// again, which settles it.
     #[error(
-        "the commit of {events} events, from the event {:?} at {first} on, is in doubt",
-        first.event_id
+        "the commit of {events} events, from the event {event_id:?} at {offset} on, is in doubt"
     )]
     InDoubt {
-        /// Where the first of the events stands.
-        first: Offset,
+        /// The id of the first of the events.
+        event_id: String,
+        /// Where it stands.
+        offset: Offset,
         /// How many events would have been applied by the commit.
         events: u64,
         /// What the database says.
@@ -86,13 +89,27 @@ pub enum Stop<E> {
     #[error(transparent)]
     Source(E),
     /// What was to be shown of a delivery could not be; the event is not acknowledged.
-    #[error("the event {:?} at {offset} was handled, but that could not be written down", offset.event_id)]
+    #[error("the event {event_id:?} at {offset} was handled, but that could not be written down")]
     Watch {
-        /// Where the event stands.
+        /// The event's id.
+        event_id: String,
+        /// Where it stands.
         offset: Offset,
         /// What the system says.
         source: io::Error,
     },
+}
+
+impl<E> Stop<E> {
+    fn delivery(received: &Received, source: Failure) -> Self {
+        let Received { event, offset } = received;
+        Self::Delivery { event_id: event.id().to_owned(), offset: *offset, source }
+    }
+
+    fn watch(received: &Received, source: io::Error) -> Self {
+        let Received { event, offset } = received;
+        Self::Watch { event_id: event.id().to_owned(), offset: *offset, source }
+    }
 }
 
 /// Consumes `source` until it ends, `drain` resolves, or something fails. `watch` sees every
@@ -185,13 +202,12 @@ async fn settle<S: Source>(
     watch: &mut impl Watch,
     counts: &mut Counts,
 ) -> Result<(), Stop<S::Error>> {
-    let offset = || received.offset.clone();
     let answer = delivery.answer.as_ref().copied();
     let seen = Seen { received, answer, trace: delivery.trace.as_ref() };
     let watched = watch.delivered(seen).and_then(|()| watch.flush());
-    let outcome = delivery.answer.map_err(|source| Stop::Delivery { offset: offset(), source })?;
-    watched.map_err(|source| Stop::Watch { offset: offset(), source })?;
-    source.ack(&received.offset).await.map_err(Stop::Source)?;
+    let outcome = delivery.answer.map_err(|failure| Stop::delivery(received, failure))?;
+    watched.map_err(|source| Stop::watch(received, source))?;
+    source.ack(received).await.map_err(Stop::Source)?;
     counts.count(outcome);
     Ok(())
 }

@@ -40,14 +40,14 @@ pub trait Source: Send {
         async { Ok(self.next().await?.into_iter().collect()) }
     }
 
-    /// Acknowledges the event at `offset` and with it all before it.
+    /// Acknowledges an event that was received, and with it all before it.
     ///
     /// The acknowledgement may become durable a little later; losing it in a crash causes a
     /// redelivery, never a skipped event.
     ///
     /// # Errors
     /// This acknowledgement, or an earlier one, could not be made durable.
-    fn ack(&mut self, offset: &Offset) -> impl Future<Output = Result<(), Self::Error>> + Send;
+    fn ack(&mut self, received: &Received) -> impl Future<Output = Result<(), Self::Error>> + Send;
 
     /// Makes every acknowledgement so far durable; the consumer calls it once, before it ends.
     ///
@@ -66,14 +66,12 @@ pub struct Received {
 }
 
 /// A place in the stream: just behind one event.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
     /// Bytes from the start of the stream to the end of the event's line, its line end included.
     pub byte: u64,
     /// The number of the event's line, from 1.
     pub line: u64,
-    /// The id of the event that ends here.
-    pub event_id: String,
 }
 
 impl fmt::Display for Offset {

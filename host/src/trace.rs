@@ -17,7 +17,7 @@
 
 use std::fmt;
 
-use crate::event::Alert;
+use crate::event::{Alert, Event};
 use crate::store::StoreError;
 
 /// A call of the store interface, with its arguments.
@@ -51,6 +51,28 @@ pub enum Method {
 }
 
 impl Call {
+    /// The call as it is to be made in a delivery of `event`: with the event's own texts.
+    #[must_use]
+    pub fn of(method: Method, event: &Event) -> Self {
+        match method {
+            Method::Begin => Self::Begin,
+            Method::TryMark => Self::TryMark(event.id().to_owned()),
+            Method::SaveAlert => Self::SaveAlert(event.alert().clone()),
+            Method::Commit => Self::Commit,
+            Method::Rollback => Self::Rollback,
+        }
+    }
+
+    /// Whether the texts that it was given are those of `event`.
+    #[must_use]
+    pub fn has_texts_of(&self, event: &Event) -> bool {
+        match self {
+            Self::TryMark(id) => id == event.id(),
+            Self::SaveAlert(alert) => alert == event.alert(),
+            Self::Begin | Self::Commit | Self::Rollback => true,
+        }
+    }
+
     /// Which call it is, whatever its arguments.
     #[must_use]
     pub fn method(&self) -> Method {
@@ -157,8 +179,7 @@ impl CallRecord {
         let call = match &self.call {
             Call::TryMark(id) => format!("{} {}", Method::TryMark, quote(id)),
             Call::SaveAlert(alert) => {
-                let Alert { source_event_id, device_id, message } = alert;
-                let texts = [source_event_id, device_id, message].map(|text| quote(text));
+                let texts = alert.texts().map(quote);
                 format!("{} {}", Method::SaveAlert, texts.join(" "))
             }
             Call::Begin | Call::Commit | Call::Rollback => self.call.method().to_string(),

@@ -50,8 +50,7 @@ impl Stored {
 }
 
 fn texts(alert: &Alert) -> [String; 3] {
-    let Alert { source_event_id, device_id, message } = alert;
-    [source_event_id.clone(), device_id.clone(), message.clone()]
+    alert.texts().map(str::to_owned)
 }
 
 /// A store in memory.
@@ -196,11 +195,8 @@ pub fn no_deadline() -> Deadline {
 /// An alert with texts that no other event's alert has.
 #[must_use]
 pub fn alert(event_id: &str) -> Alert {
-    Alert {
-        source_event_id: event_id.to_owned(),
-        device_id: format!("device of {event_id}"),
-        message: format!("message of {event_id}"),
-    }
+    let (device_id, message) = (format!("device of {event_id}"), format!("message of {event_id}"));
+    Alert::new(event_id, &device_id, &message)
 }
 
 /// What a right guest does with one event: `true` if it was applied now, `false` if it was before.
@@ -210,7 +206,7 @@ pub fn alert(event_id: &str) -> Alert {
 pub fn deliver<S: Store>(store: &mut S, alert: &Alert) -> Result<bool, StoreError> {
     let mut tx = store.begin(&no_deadline())?;
     let result = (|| {
-        let new = tx.try_mark(&alert.source_event_id)?;
+        let new = tx.try_mark(alert.source_event_id())?;
         if new {
             tx.save_alert(alert)?;
             tx.commit()?;

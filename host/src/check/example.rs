@@ -154,11 +154,11 @@ impl Script {
 
     fn call(&mut self, method: Method, altered: bool) {
         let event = self.planned.subject.event();
-        let mut call = ideal::call(method, event);
+        let mut call = Call::of(method, event);
         if let (Call::TryMark(id), true) = (&mut call, altered) {
             *id = id.to_lowercase();
         }
-        let answer = match self.model.may_call(&call, event) {
+        let answer = match self.model.may_call(method, call.has_texts_of(event)) {
             Ok(()) => {
                 let answer =
                     ideal::answer(method, self.planned.trouble, self.was_stored, &self.error);

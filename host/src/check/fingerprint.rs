@@ -19,11 +19,7 @@ impl Fingerprint {
             self.hash.update([record.call.method() as u8]);
             match &record.call {
                 Call::TryMark(id) => self.text(id),
-                Call::SaveAlert(alert) => {
-                    self.text(&alert.source_event_id);
-                    self.text(&alert.device_id);
-                    self.text(&alert.message);
-                }
+                Call::SaveAlert(alert) => alert.texts().iter().for_each(|text| self.text(text)),
                 Call::Begin | Call::Commit | Call::Rollback => {}
             }
             match &record.answer {

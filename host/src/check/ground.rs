@@ -83,15 +83,12 @@ impl Ground for SqliteGround {
             transaction.prepare_cached(&format!("DELETE FROM {table}"))?.execute([])?;
         }
         for alert in stored {
-            let Alert { source_event_id, device_id, message } = alert;
             transaction
                 .prepare_cached("INSERT INTO processed_reading_events VALUES (?1)")?
-                .execute([source_event_id])?;
-            transaction.prepare_cached("INSERT INTO alerts VALUES (?1, ?2, ?3)")?.execute([
-                source_event_id,
-                device_id,
-                message,
-            ])?;
+                .execute([alert.source_event_id()])?;
+            transaction
+                .prepare_cached("INSERT INTO alerts VALUES (?1, ?2, ?3)")?
+                .execute(alert.texts())?;
         }
         Ok(transaction.commit()?)
     }

@@ -2,7 +2,6 @@
 
 use super::schedule::{Planned, Trouble};
 use crate::contract::{Action, ErrorId, Model, Returned};
-use crate::event::Event;
 use crate::store::{ErrorClass, Fault, StoreError};
 use crate::trace::{Answer, Call, CallRecord, CallTrace, Ending, Method};
 
@@ -28,20 +27,9 @@ pub(crate) fn trace(planned: &Planned, was_stored: bool, error: &StoreError) -> 
             Answer::Failed(_) => Err(ErrorId(0)),
         };
         model.answered(method, told, false);
-        calls.push(CallRecord { call: call(method, event), answer });
+        calls.push(CallRecord { call: Call::of(method, event), answer });
     };
     CallTrace { event_id: event.id().to_owned(), calls, ending }
-}
-
-/// The call as a right guest makes it.
-pub(crate) fn call(method: Method, event: &Event) -> Call {
-    match method {
-        Method::Begin => Call::Begin,
-        Method::TryMark => Call::TryMark(event.id().to_owned()),
-        Method::SaveAlert => Call::SaveAlert(event.alert().clone()),
-        Method::Commit => Call::Commit,
-        Method::Rollback => Call::Rollback,
-    }
 }
 
 /// What the store answers it.

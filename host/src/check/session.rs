@@ -101,7 +101,14 @@ impl<G: Ground> Session<'_, G> {
         let deadline = Deadline::new(limits.delivery, limits.transaction);
         deadline.start();
         let started = self.instance.take().map_or_else(
-            || Instance::start(&self.bench.linked, &self.bench.store, &deadline, self.bench.rules),
+            || {
+                Instance::start(
+                    &self.bench.linked,
+                    &self.bench.store,
+                    Some(&deadline),
+                    self.bench.rules,
+                )
+            },
             Ok,
         );
         let (mut judged, instance) = match started {
@@ -110,7 +117,7 @@ impl<G: Ground> Session<'_, G> {
                 (self.failed_to_start(event.id(), &fault), None)
             }
             Ok(mut instance) => {
-                let called = instance.call(event, &deadline, true);
+                let called = instance.call(event, Some(&deadline), true);
                 self.memory_bytes = self.memory_bytes.max(instance.memory_bytes());
                 let returned = called.returned.is_ok();
                 log_output(&called.left.output);

@@ -213,27 +213,24 @@ impl Subject {
 }
 
 fn alert(label: &str, shapes: &[Shape]) -> Alert {
-    let mut alert = Alert {
-        source_event_id: format!("Evt-{label}"),
-        device_id: format!("Device-{label}"),
-        message: format!("Alert of {label}"),
-    };
+    let (mut id, mut device) = (format!("Evt-{label}"), format!("Device-{label}"));
+    let mut message = format!("Alert of {label}");
     for shape in shapes {
         match *shape {
             Shape::Texture(texture) => {
-                for text in [&mut alert.source_event_id, &mut alert.device_id, &mut alert.message] {
+                for text in [&mut id, &mut device, &mut message] {
                     *text = texture.alter(text);
                 }
             }
-            Shape::Bare => label.clone_into(&mut alert.source_event_id),
-            Shape::EmptyDevice => alert.device_id.clear(),
-            Shape::EmptyMessage => alert.message.clear(),
-            Shape::Id(bytes) => fit(&mut alert.source_event_id, bytes, label),
-            Shape::Device(bytes) => fit(&mut alert.device_id, bytes, label),
-            Shape::Message(bytes) => fit(&mut alert.message, bytes, label),
+            Shape::Bare => label.clone_into(&mut id),
+            Shape::EmptyDevice => device.clear(),
+            Shape::EmptyMessage => message.clear(),
+            Shape::Id(bytes) => fit(&mut id, bytes, label),
+            Shape::Device(bytes) => fit(&mut device, bytes, label),
+            Shape::Message(bytes) => fit(&mut message, bytes, label),
         }
     }
-    alert
+    Alert::new(&id, &device, &message)
 }
 
 /// Brings a text to a number of bytes: fills it up so that no two stretches are alike, or starts anew
@@ -309,7 +306,7 @@ mod tests {
         }
         for bytes in [0, 1, 5, 65_535, 65_536] {
             let subject = Subject::shaped("A", vec![Shape::Message(bytes)]);
-            assert_eq!(subject.event().alert().message.len(), bytes);
+            assert_eq!(subject.event().alert().message().len(), bytes);
         }
     }
 

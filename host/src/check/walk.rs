@@ -146,7 +146,7 @@ mod tests {
     fn a_walk_of_the_usual_length_visits_what_it_is_for() {
         let walk: Vec<Planned> = Walk::new(1).take(super::super::DELIVERIES).collect();
         let id = |planned: &Planned| planned.subject.event().id().len();
-        let message = |planned: &Planned| planned.subject.event().alert().message.len();
+        let message = |planned: &Planned| planned.subject.event().alert().message().len();
         for (what, visited) in [
             ("the longest id", walk.iter().any(|planned| id(planned) == 1_024)),
             ("the longest message", walk.iter().any(|planned| message(planned) == 65_536)),

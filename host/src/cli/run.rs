@@ -277,10 +277,10 @@ fn stopped(stop: Stop<SourceError>, events: &str) -> CliError {
         Stop::InDoubt { .. } => CliError::new(EXIT_NO, stop)
             .notes([stored_sentence(Stored::Unknown).to_owned()])
             .advise("see to the disk, then start again: the events come again"),
-        Stop::Delivery { offset, source } => {
+        Stop::Delivery { event_id, offset, source } => {
             let (stored, advice) = (source.stored, delivery_advice(&source));
             let class = class_note(&source.reason);
-            let what = format!("event {:?} ({events}, {offset}) was not handled", offset.event_id);
+            let what = format!("event {event_id:?} ({events}, {offset}) was not handled");
             CliError::new(EXIT_NO, anyhow::Error::new(source).context(what))
                 .notes(class)
                 .notes([stored_sentence(stored).to_owned()])
@@ -357,13 +357,13 @@ impl Summary {
 
 fn failure_json(stop: &Stop<SourceError>) -> Value {
     match stop {
-        Stop::Delivery { offset, source } => {
+        Stop::Delivery { event_id, offset, source } => {
             let store = match &source.reason {
                 FailureReason::Store(error) => Some(error),
                 _ => None,
             };
             json!({
-                "event_id": offset.event_id,
+                "event_id": event_id,
                 "line": offset.line,
                 "message": source.to_string(),
                 "causes": causes(&anyhow::Error::new(source.clone())),
@@ -372,9 +372,9 @@ fn failure_json(stop: &Stop<SourceError>) -> Value {
                 "code": store.and_then(process_once::store::StoreError::code),
             })
         }
-        Stop::InDoubt { first, events, source } => json!({
-            "event_id": first.event_id,
-            "line": first.line,
+        Stop::InDoubt { event_id, offset, events, source } => json!({
+            "event_id": event_id,
+            "line": offset.line,
             "events_in_doubt": events,
             "message": stop.to_string(),
             "causes": causes(&anyhow::Error::new(source.clone())),
@@ -390,8 +390,8 @@ fn failure_json(stop: &Stop<SourceError>) -> Value {
             "message": error.to_string(),
             "causes": causes(&anyhow::Error::new(error.clone())),
         }),
-        Stop::Watch { offset, source } => json!({
-            "event_id": offset.event_id,
+        Stop::Watch { event_id, offset, source } => json!({
+            "event_id": event_id,
             "line": offset.line,
             "message": stop.to_string(),
             "causes": [source.to_string()],

@@ -6,8 +6,7 @@ mod tests;
 use std::fmt;
 
 use super::{Rule, RuleSet};
-use crate::event::Event;
-use crate::trace::{Call, Method};
+use crate::trace::Method;
 
 /// The identity of an error that was handed to the guest: a number never used twice in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -146,28 +145,19 @@ impl Model {
         })
     }
 
-    /// Whether `call` may come next in a delivery of `event`.
+    /// Whether a call may come next; `unaltered` says whether it was given the event's own texts.
     ///
     /// # Errors
     /// The rule that forbids it. The call is then not made and [`Model::answered`] not told.
-    pub fn may_call(&self, call: &Call, event: &Event) -> Result<(), Violation> {
-        if self.next() != Some(Action::Call(call.method())) {
-            let (rule, situation) = self.misplaced(call.method());
-            self.ask(false, rule, || format!("{} was called {situation}", call.method()))?;
+    pub fn may_call(&self, method: Method, unaltered: bool) -> Result<(), Violation> {
+        if self.next() != Some(Action::Call(method)) {
+            let (rule, situation) = self.misplaced(method);
+            self.ask(false, rule, || format!("{method} was called {situation}"))?;
         }
-        match call {
-            Call::TryMark(id) => self.ask(
-                id == event.id(),
-                Rule::R10,
-                || "try-mark was given an event id that differs from the event's id",
-            ),
-            Call::SaveAlert(alert) => self.ask(
-                alert == event.alert(),
-                Rule::R10,
-                || "save-alert was given an alert that differs from the event's alert",
-            ),
-            Call::Begin | Call::Commit | Call::Rollback => Ok(()),
-        }
+        self.ask(unaltered, Rule::R10, || match method {
+            Method::TryMark => "try-mark was given an event id that differs from the event's id",
+            _ => "save-alert was given an alert that differs from the event's alert",
+        })
     }
 
     /// Whether a method may be called on a transaction that this delivery did not open.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use wasmtime::ResourceLimiter;
 
+use super::EPOCH;
+
 /// What a guest may use. The defaults are the secure ones: enough for any guest that keeps the
 /// contract, and an end for one that does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +98,12 @@ impl MemoryLimiter {
     /// The calls of the store interface that start-up and each delivery may make.
     pub(crate) fn calls(&self) -> u32 {
         self.limits.calls.unwrap_or(u32::MAX)
+    }
+
+    /// After how many epochs a delivery has had its time.
+    pub(crate) fn epochs(&self) -> u64 {
+        let epochs = self.limits.delivery.as_millis() / EPOCH.as_millis() + 1;
+        u64::try_from(epochs).unwrap_or(u64::MAX)
     }
 
     /// The handles that the guest may hold at once.

@@ -13,8 +13,8 @@ pub(crate) trait Backend: Send + 'static {
     /// A transaction.
     type Tx: BackendTx;
 
-    /// As [`Store::begin`].
-    fn begin(&mut self, deadline: &Deadline) -> Result<Self::Tx, StoreError>;
+    /// As [`Store::begin`]; without a deadline it waits for nobody.
+    fn begin(&mut self, deadline: Option<&Deadline>) -> Result<Self::Tx, StoreError>;
 
     /// As [`Store::refuse`].
     fn refuse(&mut self, violation: &Violation) -> StoreError;
@@ -31,8 +31,11 @@ pub(crate) trait BackendTx: Send + 'static {
 impl<S: Store> Backend for S {
     type Tx = S::Tx;
 
-    fn begin(&mut self, deadline: &Deadline) -> Result<S::Tx, StoreError> {
-        Store::begin(self, deadline)
+    fn begin(&mut self, deadline: Option<&Deadline>) -> Result<S::Tx, StoreError> {
+        match deadline {
+            Some(deadline) => Store::begin(self, deadline),
+            None => Store::begin(self, &Deadline::endless()),
+        }
     }
 
     fn refuse(&mut self, violation: &Violation) -> StoreError {

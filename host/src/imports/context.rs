@@ -1,31 +1,35 @@
 //! The state behind one guest instance: its handles, its limits, and the delivery under way.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use wasmtime::component::{Resource, ResourceTable};
+use wasmtime::component::Resource;
 
 use super::backend::{Backend, BackendTx};
+use super::handles::{HandleError, Handles, Held};
 use super::store::{ErrorHandle, TxHandle};
 use super::trap::TooManyCalls;
 use super::wasi::Nothing;
 use crate::contract::{ErrorId, Model, RuleSet, Violation};
 use crate::deadline::Deadline;
 use crate::engine::MemoryLimiter;
-use crate::event::Event;
+use crate::event::{Alert, Event, MAX_MESSAGE_BYTES};
 use crate::store::{ErrorClass, StoreError};
 use crate::trace::{Answer, Call, CallRecord, Method};
+
+/// How much is kept of a text that a guest altered, in bytes: more than any event has.
+const KEPT_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
 
 /// Everything the host keeps for one instance of a guest.
 pub(crate) struct Context<B: Backend> {
     /// Shared with the next instance, should this one be thrown away.
     store: Arc<Mutex<B>>,
-    /// The handles that the guest holds, as the host sees them.
-    pub(super) handles: ResourceTable,
+    handles: Handles,
     /// What answers the guest's WASI imports.
     pub(super) nothing: Nothing,
     pub(crate) limiter: MemoryLimiter,
-    /// Until when the instance may run.
+    /// Until when the instance may run; without one the epoch's own deadline ends it.
     deadline: Option<Deadline>,
     /// The delivery under way; none during start-up.
     delivery: Option<Delivering<B::Tx>>,
@@ -43,7 +47,6 @@ pub(crate) struct Context<B: Backend> {
 /// A delivery under way.
 struct Delivering<T> {
     event: Event,
-    deadline: Deadline,
     model: Model,
     /// The transaction that `begin` opened, with its identity; dropped at its end.
     tx: Option<(u64, T)>,
@@ -65,11 +68,9 @@ pub(crate) struct Left {
 
 impl<B: Backend> Context<B> {
     pub(crate) fn new(store: Arc<Mutex<B>>, limiter: MemoryLimiter, rules: RuleSet) -> Self {
-        let mut handles = ResourceTable::new();
-        handles.set_max_capacity(limiter.handles());
         Self {
             store,
-            handles,
+            handles: Handles::new(limiter.handles()),
             nothing: Nothing::default(),
             calls_left: limiter.calls(),
             limiter,
@@ -82,18 +83,17 @@ impl<B: Backend> Context<B> {
     }
 
     /// Says until when the guest may run from now on.
-    pub(crate) fn watch(&mut self, deadline: Deadline) {
-        self.deadline = Some(deadline);
+    pub(crate) fn watch(&mut self, deadline: Option<&Deadline>) {
+        self.deadline = deadline.cloned();
     }
 
     /// Starts a delivery; the calls that follow belong to it.
-    pub(crate) fn start(&mut self, event: Event, deadline: Deadline, record: bool) {
-        self.watch(deadline.clone());
+    pub(crate) fn start(&mut self, event: &Event, deadline: Option<&Deadline>, record: bool) {
+        self.watch(deadline);
         self.violation = None;
         self.calls_left = self.limiter.calls();
         self.delivery = Some(Delivering {
-            event,
-            deadline,
+            event: event.clone(),
             model: Model::asking(self.rules),
             tx: None,
             calls: record.then(Vec::new),
@@ -108,33 +108,56 @@ impl<B: Backend> Context<B> {
             None => (Model::asking(self.rules), None),
         };
         let violation = self.violation.take();
-        Left { model, violation, calls, handles: self.handles.iter_mut().count(), output }
+        Left { model, violation, calls, handles: self.handles.held(), output }
     }
 
-    /// How long ago the guest should have returned, if it should have.
+    /// How long ago the guest should have returned, if it should have; asked at an epoch's deadline.
     pub(crate) fn overdue(&self) -> Option<Duration> {
-        self.deadline.as_ref()?.overdue()
+        self.deadline.as_ref().map_or(Some(Duration::MAX), Deadline::overdue)
     }
 
     /// Takes back an error that the guest returned.
     ///
     /// # Errors
     /// The handle is not one of ours.
-    pub(crate) fn take_error(
-        &mut self,
-        error: Resource<ErrorHandle>,
-    ) -> wasmtime::Result<ErrorHandle> {
-        Ok(self.handles.delete(error)?)
+    pub(crate) fn take_error(&mut self, error: u32) -> wasmtime::Result<ErrorHandle> {
+        match self.handles.take(error)? {
+            Held::Error(error) => Ok(error),
+            Held::Tx(_) => Err(HandleError::Unknown.into()),
+        }
     }
 }
 
 /// An answer for the guest: a value, or a handle to an error; outside of both, a trap.
 pub(super) type Answered<T> = wasmtime::Result<Result<T, Resource<ErrorHandle>>>;
 
+/// A call as the guest made it.
+pub(super) enum Asked {
+    /// With the event's own texts, or with none.
+    Own(Method),
+    /// With other texts.
+    Altered(Call),
+}
+
+impl From<Method> for Asked {
+    fn from(method: Method) -> Self {
+        Self::Own(method)
+    }
+}
+
+impl Asked {
+    fn method(&self) -> Method {
+        match self {
+            Self::Own(method) => *method,
+            Self::Altered(call) => call.method(),
+        }
+    }
+}
+
 /// Whether a call may reach the store.
 enum Admission {
-    /// It may, within this deadline.
-    Admitted(Deadline),
+    /// It may.
+    Admitted,
     /// The delivery is over; the guest learns it as an error of the store.
     Expired(StoreError),
     /// The contract forbids it; neither the store nor the model sees it.
@@ -144,104 +167,150 @@ enum Admission {
 /// The calls of the store interface, in plain types. Each asks the model, then the deadline, then
 /// the store; whatever the answer, it is recorded and the model is told.
 impl<B: Backend> Context<B> {
+    /// `try-mark` with this id, as a call.
+    pub(super) fn asked_to_mark(&self, event_id: &str) -> Asked {
+        match &self.delivery {
+            Some(delivery) if delivery.event.id() == event_id => Asked::Own(Method::TryMark),
+            _ => Asked::Altered(Call::TryMark(kept(event_id).into_owned())),
+        }
+    }
+
+    /// `save-alert` with these texts, as a call.
+    pub(super) fn asked_to_save(&self, texts: [&str; 3]) -> Asked {
+        match &self.delivery {
+            Some(delivery) if delivery.event.alert().texts() == texts => {
+                Asked::Own(Method::SaveAlert)
+            }
+            _ => {
+                let [id, device, message] = texts.map(kept);
+                Asked::Altered(Call::SaveAlert(Alert::new(&id, &device, &message)))
+            }
+        }
+    }
+
     /// `begin`: a handle to the transaction, or to the error.
     pub(super) fn begin(&mut self) -> Answered<Resource<TxHandle>> {
         self.count_call()?;
-        let admission = self.admit(&Call::Begin, None);
+        let asked = Asked::Own(Method::Begin);
+        let admission = self.admit(&asked, None);
         let opened = match &admission {
-            Admission::Admitted(deadline) => self.lock_store().begin(deadline),
+            Admission::Admitted => self.lock_store().begin(self.deadline.as_ref()),
             Admission::Expired(error) | Admission::Refused(error) => Err(error.clone()),
         };
         let answer = opened.as_ref().map(|_| None).map_err(Clone::clone);
-        if let Err(error) = self.settle(Call::Begin, &admission, answer)? {
+        if let Err(error) = self.settle(asked, &admission, answer)? {
             return Ok(Err(error));
         }
         let id = self.identity();
         if let (Some(delivery), Ok(tx)) = (&mut self.delivery, opened) {
             delivery.tx = Some((id, tx));
         }
-        Ok(Ok(self.handles.push(TxHandle { id })?))
+        Ok(Ok(Resource::new_own(self.handles.give(Held::Tx(id))?)))
     }
 
     /// A call on a transaction; `Some` is the answer of `try-mark`.
-    pub(super) fn on_tx(&mut self, tx: &Resource<TxHandle>, call: Call) -> Answered<Option<bool>> {
+    pub(super) fn on_tx(&mut self, tx: u32, asked: Asked) -> Answered<Option<bool>> {
         self.count_call()?;
-        let id = self.handles.get(tx)?.id;
-        let admission = self.admit(&call, Some(id));
-        let answer = match (&admission, self.open_tx(id)) {
-            (Admission::Admitted(deadline), Some(tx)) => {
-                outlived(deadline, &call, carry_out(tx, &call))
-            }
-            (Admission::Admitted(_), None) => Err(refusal("the transaction is another delivery's")),
-            (Admission::Expired(error) | Admission::Refused(error), _) => Err(error.clone()),
+        let id = self.handles.tx(tx)?;
+        let admission = self.admit(&asked, Some(id));
+        let answer = match &admission {
+            Admission::Admitted => self.carry_out(id, &asked),
+            Admission::Expired(error) | Admission::Refused(error) => Err(error.clone()),
         };
-        self.settle(call, &admission, answer)
+        self.settle(asked, &admission, answer)
     }
 
     /// `rollback`: carried out wherever there is something to undo, allowed or not, in time or not.
-    pub(super) fn roll_back(&mut self, tx: &Resource<TxHandle>) -> wasmtime::Result<()> {
+    pub(super) fn roll_back(&mut self, tx: u32) -> wasmtime::Result<()> {
         self.count_call()?;
-        let id = self.handles.get(tx)?.id;
-        if let Err(violation) = self.ask(&Call::Rollback, Some(id)) {
+        let id = self.handles.tx(tx)?;
+        let asked = Asked::Own(Method::Rollback);
+        if let Err(violation) = self.ask(&asked, Some(id)) {
             self.violation.get_or_insert(violation);
         }
-        if let Some(tx) = self.open_tx(id) {
+        if let Some(Delivering { model, tx: Some((open, tx)), .. }) = &mut self.delivery
+            && *open == id
+        {
             tx.rollback();
-            if let Some(delivery) = &mut self.delivery {
-                delivery.model.answered(Method::Rollback, Ok(None), false);
-            }
+            model.answered(Method::Rollback, Ok(None), false);
         }
-        self.record(Call::Rollback, || Answer::Done);
+        self.record(asked, || Answer::Done);
         Ok(())
     }
 
     /// `message`: what the store said, in words.
-    pub(super) fn message(&mut self, error: &Resource<ErrorHandle>) -> wasmtime::Result<String> {
+    pub(super) fn message(&mut self, error: u32) -> wasmtime::Result<String> {
         self.count_call()?;
-        Ok(self.handles.get(error)?.error.to_string())
+        Ok(self.handles.error(error)?.error.to_string())
+    }
+
+    /// The guest let go of an error's handle.
+    pub(super) fn drop_error(&mut self, error: u32) -> wasmtime::Result<()> {
+        self.handles.take(error)?;
+        Ok(())
     }
 
     /// The guest let go of a transaction's handle: what has not ended is undone.
-    pub(super) fn drop_tx(&mut self, tx: Resource<TxHandle>) -> wasmtime::Result<()> {
-        let dropped = self.handles.delete(tx)?;
-        if let Some(delivery) = &mut self.delivery {
-            delivery.tx.take_if(|(id, _)| *id == dropped.id);
+    pub(super) fn drop_tx(&mut self, tx: u32) -> wasmtime::Result<()> {
+        if let (Held::Tx(dropped), Some(delivery)) = (self.handles.take(tx)?, &mut self.delivery) {
+            delivery.tx.take_if(|(id, _)| *id == dropped);
         }
         Ok(())
     }
 
     /// Whether the model lets a call through, on the transaction with this identity.
-    fn ask(&self, call: &Call, tx: Option<u64>) -> Result<(), Violation> {
+    fn ask(&self, asked: &Asked, tx: Option<u64>) -> Result<(), Violation> {
         let Some(delivery) = &self.delivery else {
-            return Model::asking(self.rules).may_call_outside(call.method());
+            return Model::asking(self.rules).may_call_outside(asked.method());
         };
         match tx {
             Some(id) if delivery.tx.as_ref().is_none_or(|(open, _)| *open != id) => {
-                delivery.model.may_call_elsewhere(call.method())
+                delivery.model.may_call_elsewhere(asked.method())
             }
-            _ => delivery.model.may_call(call, &delivery.event),
+            _ => delivery.model.may_call(asked.method(), matches!(asked, Asked::Own(_))),
         }
     }
 
-    fn admit(&mut self, call: &Call, tx: Option<u64>) -> Admission {
-        if let Err(violation) = self.ask(call, tx) {
+    fn admit(&mut self, asked: &Asked, tx: Option<u64>) -> Admission {
+        if let Err(violation) = self.ask(asked, tx) {
             let refused = self.lock_store().refuse(&violation);
             self.violation.get_or_insert(violation);
             return Admission::Refused(refused);
         }
-        match &self.delivery {
-            Some(Delivering { deadline, .. }) => match deadline.check() {
-                Ok(()) => Admission::Admitted(deadline.clone()),
-                Err(expired) => Admission::Expired(expired.into()),
-            },
-            None => Admission::Refused(refusal("nothing is being delivered")),
+        if self.delivery.is_none() {
+            return Admission::Refused(refusal("nothing is being delivered"));
+        }
+        match self.deadline.as_ref().map_or(Ok(()), Deadline::check) {
+            Ok(()) => Admission::Admitted,
+            Err(expired) => Admission::Expired(expired.into()),
+        }
+    }
+
+    /// Makes a call on the transaction with this identity.
+    fn carry_out(&mut self, id: u64, asked: &Asked) -> Result<Option<bool>, StoreError> {
+        let Some(Delivering { event, tx: Some((open, tx)), .. }) = &mut self.delivery else {
+            return Err(refusal("no transaction is open"));
+        };
+        if *open != id {
+            return Err(refusal("the transaction is another delivery's"));
+        }
+        match asked {
+            Asked::Own(Method::TryMark) => tx.try_mark(event.id()).map(Some),
+            Asked::Altered(Call::TryMark(id)) => tx.try_mark(id).map(Some),
+            Asked::Own(Method::SaveAlert) => tx.save_alert(event.alert()).map(|()| None),
+            Asked::Altered(Call::SaveAlert(alert)) => tx.save_alert(alert).map(|()| None),
+            Asked::Own(Method::Commit) => {
+                let committed = tx.commit();
+                outlived(self.deadline.as_ref(), committed).map(|()| None)
+            }
+            _ => Err(refusal("it is no call on a transaction, or has no answer")),
         }
     }
 
     /// Tells the model, records the call, and makes a handle of the error.
     fn settle(
         &mut self,
-        call: Call,
+        asked: Asked,
         admission: &Admission,
         answer: Result<Option<bool>, StoreError>,
     ) -> Answered<Option<bool>> {
@@ -252,27 +321,28 @@ impl<B: Backend> Context<B> {
             let unknown = |error: &StoreError| error.class() == ErrorClass::OutcomeUnknown;
             let in_doubt = answer.as_ref().is_err_and(unknown);
             let told = answer.as_ref().map(|new| *new).map_err(|_| id);
-            delivery.model.answered(call.method(), told, in_doubt);
+            delivery.model.answered(asked.method(), told, in_doubt);
         }
-        self.record(call, || match &answer {
+        self.record(asked, || match &answer {
             Ok(Some(new)) => Answer::Marked(*new),
             Ok(None) => Answer::Done,
             Err(error) => Answer::Failed(error.clone()),
         });
         Ok(match answer {
             Ok(new) => Ok(new),
-            Err(error) => Err(self.handles.push(ErrorHandle { id, error })?),
+            Err(error) => {
+                let held = Held::Error(ErrorHandle { id, error });
+                Err(Resource::new_own(self.handles.give(held)?))
+            }
         })
     }
 
-    /// The transaction with this identity, if this delivery opened it.
-    fn open_tx(&mut self, id: u64) -> Option<&mut B::Tx> {
-        let (open, tx) = self.delivery.as_mut()?.tx.as_mut()?;
-        (*open == id).then_some(tx)
-    }
-
-    fn record(&mut self, call: Call, answer: impl FnOnce() -> Answer) {
-        if let Some(Delivering { calls: Some(calls), .. }) = &mut self.delivery {
+    fn record(&mut self, asked: Asked, answer: impl FnOnce() -> Answer) {
+        if let Some(Delivering { calls: Some(calls), event, .. }) = &mut self.delivery {
+            let call = match asked {
+                Asked::Own(method) => Call::of(method, event),
+                Asked::Altered(call) => call,
+            };
             calls.push(CallRecord { call, answer: answer() });
         }
     }
@@ -298,18 +368,13 @@ impl<B: Backend> Context<B> {
     }
 }
 
-/// Makes a call on the store's transaction.
-fn carry_out(tx: &mut impl BackendTx, call: &Call) -> Result<Option<bool>, StoreError> {
-    match call {
-        Call::Begin => Err(refusal("begin is no call on a transaction")),
-        Call::TryMark(event_id) => tx.try_mark(event_id).map(Some),
-        Call::SaveAlert(alert) => tx.save_alert(alert).map(|()| None),
-        Call::Commit => tx.commit().map(|()| None),
-        Call::Rollback => {
-            tx.rollback();
-            Ok(None)
-        }
+/// As much of an altered text as is worth keeping.
+fn kept(text: &str) -> Cow<'_, str> {
+    if text.len() <= KEPT_BYTES {
+        return Cow::Borrowed(text);
     }
+    let start = &text[..text.floor_char_boundary(KEPT_BYTES)];
+    Cow::Owned(format!("{start}… ({} bytes)", text.len()))
 }
 
 /// What answers a call that cannot be made where it was made.
@@ -320,14 +385,11 @@ fn refusal(why: &str) -> StoreError {
 /// A commit that was under way when its delivery ended is not believed, whatever it says: its
 /// caller has stopped listening, so its outcome is unknown.
 fn outlived(
-    deadline: &Deadline,
-    call: &Call,
-    answer: Result<Option<bool>, StoreError>,
-) -> Result<Option<bool>, StoreError> {
-    if !matches!((call, &answer), (Call::Commit, Ok(_))) {
-        return answer;
-    }
-    let Err(expired) = deadline.check() else { return answer };
+    deadline: Option<&Deadline>,
+    committed: Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let (Ok(()), Some(deadline)) = (&committed, deadline) else { return committed };
+    let Err(expired) = deadline.check() else { return committed };
     let what = format!("{expired} while the commit was under way");
     let cause = StoreError::from(expired);
     Err(StoreError::from_driver(ErrorClass::OutcomeUnknown, None, what, cause))

@@ -1,14 +1,17 @@
-//! The store interface as the generated bindings want it.
+//! The store interface, linked by hand: the texts that a guest hands over are compared where they
+//! stand in its memory, and copied only where they are not the event's own.
 
-use wasmtime::component::Resource;
+use wasmtime::StoreContextMut;
+use wasmtime::component::{ComponentType, Lift, Linker, Resource, ResourceType, WasmStr};
 
 use super::backend::Backend;
 use super::context::{Answered, Context};
-use crate::bindings::process_once::alerts;
 use crate::contract::ErrorId;
-use crate::event;
 use crate::store::StoreError;
-use crate::trace::Call;
+use crate::trace::Method;
+
+const TYPES: &str = "process-once:alerts/types@0.1.0";
+const STORE: &str = "process-once:alerts/store@0.1.0";
 
 /// What stands behind a guest's `error` handle.
 #[derive(Debug)]
@@ -19,66 +22,73 @@ pub struct ErrorHandle {
     pub(crate) error: StoreError,
 }
 
-/// What stands behind a guest's `tx` handle: the identity of a transaction, which the delivery holds.
+/// The type of a guest's `tx` handle: what stands behind it is the identity of a transaction, which
+/// the delivery holds.
 #[derive(Debug)]
-pub struct TxHandle {
-    pub(crate) id: u64,
+pub enum TxHandle {}
+
+/// An `alert` in the guest's memory.
+#[derive(ComponentType, Lift)]
+#[component(record)]
+struct AlertThere {
+    #[component(name = "source-event-id")]
+    source_event_id: WasmStr,
+    #[component(name = "device-id")]
+    device_id: WasmStr,
+    message: WasmStr,
 }
 
-impl<B: Backend> alerts::types::Host for Context<B> {}
+type Tx = Resource<TxHandle>;
+type Caller<'a, B> = StoreContextMut<'a, Context<B>>;
 
-impl<B: Backend> alerts::store::Host for Context<B> {
-    fn begin(&mut self) -> Answered<Resource<TxHandle>> {
-        Self::begin(self)
-    }
+/// Links the store interface, and the interface of its types, which has no functions.
+///
+/// # Errors
+/// Those of the linker: an interface was linked twice.
+pub(crate) fn link<B: Backend>(linker: &mut Linker<Context<B>>) -> wasmtime::Result<()> {
+    linker.instance(TYPES)?;
+    let mut store = linker.instance(STORE)?;
+    store.resource("error", ResourceType::host::<ErrorHandle>(), |mut caller, handle| {
+        caller.data_mut().drop_error(handle)
+    })?;
+    store.resource("tx", ResourceType::host::<TxHandle>(), |mut caller, handle| {
+        caller.data_mut().drop_tx(handle)
+    })?;
+    store.func_wrap("begin", |mut caller: Caller<'_, B>, ()| Ok((caller.data_mut().begin()?,)))?;
+    store
+        .func_wrap("[method]tx.try-mark", |caller, (tx, id)| Ok((try_mark(caller, &tx, &id)?,)))?;
+    store.func_wrap("[method]tx.save-alert", |caller, (tx, alert)| {
+        Ok((save_alert(caller, &tx, &alert)?,))
+    })?;
+    store.func_wrap("[method]tx.commit", |mut caller: Caller<'_, B>, (tx,): (Tx,)| {
+        let committed = caller.data_mut().on_tx(tx.rep(), Method::Commit.into())?;
+        Ok((committed.map(|_| ()),))
+    })?;
+    store.func_wrap("[method]tx.rollback", |mut caller: Caller<'_, B>, (tx,): (Tx,)| {
+        caller.data_mut().roll_back(tx.rep())
+    })?;
+    store.func_wrap(
+        "[method]error.message",
+        |mut caller: Caller<'_, B>, (error,): (Resource<ErrorHandle>,)| {
+            Ok((caller.data_mut().message(error.rep())?,))
+        },
+    )
 }
 
-impl<B: Backend> alerts::store::HostTx for Context<B> {
-    fn try_mark(&mut self, tx: Resource<TxHandle>, event_id: String) -> Answered<bool> {
-        let marked = self.on_tx(&tx, Call::TryMark(event_id))?;
-        Ok(marked.map(|new| new == Some(true)))
-    }
-
-    fn save_alert(&mut self, tx: Resource<TxHandle>, alert: alerts::types::Alert) -> Answered<()> {
-        let saved = self.on_tx(&tx, Call::SaveAlert(alert.into()))?;
-        Ok(saved.map(|_| ()))
-    }
-
-    fn commit(&mut self, tx: Resource<TxHandle>) -> Answered<()> {
-        let committed = self.on_tx(&tx, Call::Commit)?;
-        Ok(committed.map(|_| ()))
-    }
-
-    fn rollback(&mut self, tx: Resource<TxHandle>) -> wasmtime::Result<()> {
-        self.roll_back(&tx)
-    }
-
-    fn drop(&mut self, tx: Resource<TxHandle>) -> wasmtime::Result<()> {
-        self.drop_tx(tx)
-    }
+fn try_mark<B: Backend>(mut caller: Caller<'_, B>, tx: &Tx, id: &WasmStr) -> Answered<bool> {
+    let asked = caller.data().asked_to_mark(&id.to_str(&caller)?);
+    let marked = caller.data_mut().on_tx(tx.rep(), asked)?;
+    Ok(marked.map(|new| new == Some(true)))
 }
 
-impl<B: Backend> alerts::store::HostError for Context<B> {
-    fn message(&mut self, error: Resource<ErrorHandle>) -> wasmtime::Result<String> {
-        Self::message(self, &error)
-    }
-
-    fn drop(&mut self, error: Resource<ErrorHandle>) -> wasmtime::Result<()> {
-        self.handles.delete(error)?;
-        Ok(())
-    }
-}
-
-impl From<alerts::types::Alert> for event::Alert {
-    fn from(alert: alerts::types::Alert) -> Self {
-        let alerts::types::Alert { source_event_id, device_id, message } = alert;
-        Self { source_event_id, device_id, message }
-    }
-}
-
-impl From<event::Alert> for alerts::types::Alert {
-    fn from(alert: event::Alert) -> Self {
-        let event::Alert { source_event_id, device_id, message } = alert;
-        Self { source_event_id, device_id, message }
-    }
+fn save_alert<B: Backend>(mut caller: Caller<'_, B>, tx: &Tx, alert: &AlertThere) -> Answered<()> {
+    let AlertThere { source_event_id, device_id, message } = alert;
+    let texts = [
+        &*source_event_id.to_str(&caller)?,
+        &*device_id.to_str(&caller)?,
+        &*message.to_str(&caller)?,
+    ];
+    let asked = caller.data().asked_to_save(texts);
+    let saved = caller.data_mut().on_tx(tx.rep(), asked)?;
+    Ok(saved.map(|_| ()))
 }

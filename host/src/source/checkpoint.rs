@@ -8,8 +8,8 @@
 //! It is a JSON object with these members, none of them optional:
 //!
 //! - `version`: 1.
-//! - `byte`, `line`, `event_id`: the place just behind the last acknowledged event, as in
-//!   [`Offset`].
+//! - `byte`, `line`: the place just behind the last acknowledged event, as in [`Offset`].
+//! - `event_id`: the id of that event.
 //! - `database`: the identity of the database that the events were applied to.
 //! - `first`, `last`: SHA-256 of the first and of the last 4 KiB of the events file before `byte`,
 //!   or of all of it where it is shorter. They never reach beyond `byte`, so a file that has only
@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::Offset;
+use super::{Offset, Received};
 pub(super) use lock::Lock;
 pub(super) use writer::{NotWritten, Writer};
 
@@ -53,7 +53,8 @@ pub(super) struct Checkpoint {
     version: u64,
     byte: u64,
     line: u64,
-    event_id: String,
+    /// The id of the last acknowledged event.
+    pub(super) event_id: String,
     /// The identity of the database that the events were applied to.
     pub(super) database: String,
     first: String,
@@ -69,13 +70,14 @@ pub(super) enum LoadError {
 }
 
 impl Checkpoint {
-    /// The checkpoint at `offset` in `events` for the database with id `database`.
+    /// The checkpoint just behind the event `last` of `events`, for the database with id `database`.
     ///
     /// # Errors
     /// The events file cannot be read, or has become shorter than that.
-    pub(super) fn new(events: &File, offset: &Offset, database: String) -> io::Result<Self> {
-        let (first, last) = fingerprint(events, offset.byte)?;
-        let Offset { byte, line, event_id } = offset.clone();
+    pub(super) fn new(events: &File, last: &Received, database: String) -> io::Result<Self> {
+        let Offset { byte, line } = last.offset;
+        let event_id = last.event.id().to_owned();
+        let (first, last) = fingerprint(events, byte)?;
         Ok(Self { version: VERSION, byte, line, event_id, database, first, last })
     }
 
@@ -93,7 +95,7 @@ impl Checkpoint {
 
     /// The place just behind the last acknowledged event.
     pub(super) fn offset(&self) -> Offset {
-        Offset { byte: self.byte, line: self.line, event_id: self.event_id.clone() }
+        Offset { byte: self.byte, line: self.line }
     }
 
     /// Whether `events` is the file that the checkpoint was made for, as far as can be told. The

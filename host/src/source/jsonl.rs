@@ -131,8 +131,8 @@ impl JsonLines {
 
     /// Behind which event the stream was resumed; `None` if it was read from its start.
     #[must_use]
-    pub fn resumed(&self) -> Option<&Offset> {
-        self.resumed.as_ref()
+    pub fn resumed(&self) -> Option<Offset> {
+        self.resumed
     }
 
     /// Where the checkpoint is kept, if there is one.
@@ -184,10 +184,10 @@ impl Source for JsonLines {
         Ok(self.events.by_ref().take(most.get()).collect())
     }
 
-    async fn ack(&mut self, offset: &Offset) -> Result<(), SourceError> {
+    async fn ack(&mut self, received: &Received) -> Result<(), SourceError> {
         match &self.checkpoint {
             Some(checkpoint) => {
-                checkpoint.writer.ack(offset).map_err(|error| checkpoint.error(error))
+                checkpoint.writer.ack(received).map_err(|error| checkpoint.error(error))
             }
             None => Ok(()),
         }

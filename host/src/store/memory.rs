@@ -76,7 +76,7 @@ impl Memory {
     /// How many committed alerts an event has.
     pub(crate) fn count_alerts(&self, event_id: &str) -> usize {
         let data = lock(&self.data);
-        data.alerts.iter().filter(|alert| alert.source_event_id == event_id).count()
+        data.alerts.iter().filter(|alert| alert.source_event_id() == event_id).count()
     }
 
     /// Stores a pair, as a commit does.
@@ -88,7 +88,7 @@ impl Memory {
 impl Data {
     fn store(&mut self, alert: Alert) {
         let place = self.markers.len();
-        self.markers.insert(alert.source_event_id.clone(), place);
+        self.markers.insert(alert.source_event_id().to_owned(), place);
         self.alerts.push(alert);
     }
 }
@@ -208,7 +208,7 @@ impl Bulk for Memory {
             if data.has_writer {
                 return Err(busy());
             }
-            let new = pairs.iter().all(|pair| !data.markers.contains_key(&pair.source_event_id));
+            let new = pairs.iter().all(|pair| !data.markers.contains_key(pair.source_event_id()));
             if new {
                 pairs.iter().for_each(|pair| data.store((*pair).clone()));
             }

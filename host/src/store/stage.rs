@@ -38,7 +38,7 @@ impl Stage {
     /// Misuse: no `true` asked for this alert, or it is past that.
     pub(super) fn may_save(&self, alert: &Alert) -> Result<(), StoreError> {
         match self {
-            Self::Marked(event_id) if *event_id == alert.source_event_id => Ok(()),
+            Self::Marked(event_id) if event_id == alert.source_event_id() => Ok(()),
             Self::Marked(_) => Err(misuse("save-alert for another event than the one marked")),
             Self::Begun => Err(misuse("save-alert before try-mark")),
             Self::AlreadyCommitted => Err(misuse("save-alert after try-mark said false")),

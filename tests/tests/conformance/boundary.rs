@@ -30,12 +30,12 @@ impl Source for Remembered {
         let Some(id) = STREAM.get(self.next) else { return Ok(None) };
         self.next += 1;
         let line = self.next as u64;
-        let offset = Offset { byte: line, line, event_id: (*id).to_owned() };
+        let offset = Offset { byte: line, line };
         Ok(Some(Received { event: event(id), offset }))
     }
 
-    async fn ack(&mut self, offset: &Offset) -> Result<(), Infallible> {
-        let line = usize::try_from(offset.line).unwrap();
+    async fn ack(&mut self, received: &Received) -> Result<(), Infallible> {
+        let line = usize::try_from(received.offset.line).unwrap();
         assert_eq!(line, self.acknowledged + 1, "acknowledgements keep the delivery order");
         self.acknowledged = line;
         Ok(())
@@ -94,7 +94,7 @@ fn check(guest: &Guest, fault: Fault, nth: usize) {
     store.faults().arm(fault, nth, error.clone());
     let mut source = Remembered::default();
     let (answers, ended) = run(&mut source, guest, store, |_| Ok(()));
-    let Err(Stop::Delivery { offset, source: failure }) = ended else { panic!("{context}") };
+    let Err(Stop::Delivery { offset, source: failure, .. }) = ended else { panic!("{context}") };
     let process_once::processor::FailureReason::Store(told) = failure.reason else {
         panic!("{context}: {failure:?}")
     };

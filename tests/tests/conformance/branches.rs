@@ -2,6 +2,7 @@
 //! the identity of the error, and what is stored.
 
 use process_once::contract::Stored as Known;
+use process_once::event::{Alert, Event};
 use process_once::processor::{Failure, FailureReason, Outcome};
 use process_once::store::{ErrorClass, Fault, StoreError, Traced};
 use process_once::trace::write_records;
@@ -48,8 +49,8 @@ const FAILURES: [(Fault, ErrorClass, &str, Known, bool); 5] = [
 /// The text form of a delivery of the event `id`, from the short form above.
 fn expected(id: &str, calls: &str, ending: &str) -> String {
     let alert = alert(id);
-    let texts = [&alert.source_event_id, &alert.device_id, &alert.message];
-    let alert = texts.map(|text| serde_json::Value::from(text.as_str()).to_string()).join(" ");
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let alert = alert.texts().map(quoted).join(" ");
     let calls = calls.replace("ID", &format!("{id:?}")).replace("ALERT", &alert);
     let calls: String = calls.split("; ").map(|call| format!("  {call}\n")).collect();
     format!("event {id:?}\n{calls}  {ending}\n")
@@ -144,10 +145,8 @@ fn texts_reach_the_store_byte_for_byte() {
     for id in ["e", " e ", "E\u{301}", "\u{c9}", "\u{1f525}\r\n", "\u{202e}e", "\"'", &longest_id] {
         let lab = SqliteLab::new();
         let mut processor = recording(&guest, lab.open(LONG));
-        let mut alert = alert(id);
-        alert.message = format!("{}\u{1f525}", "m".repeat(65_532));
-        alert.device_id = String::new();
-        let event = process_once::event::Event::new(alert.clone()).unwrap();
+        let alert = Alert::new(id, "", &format!("{}\u{1f525}", "m".repeat(65_532)));
+        let event = Event::new(alert.clone()).unwrap();
         assert_eq!(processor.process(&event).unwrap(), Outcome::Applied);
         assert_eq!(processor.process(&event).unwrap(), Outcome::AlreadyApplied);
         assert_eq!(lab.stored(), Stored::pairs(&[alert]));

@@ -37,7 +37,7 @@ fn new_event<L: Lab>(lab: &L) {
 fn redelivery<L: Lab>(lab: &L) {
     let mut store = lab.open(LONG);
     assert_eq!(deliver(&mut store, &alert("e")), Ok(true));
-    let again = Alert { message: "another text".to_owned(), ..alert("e") };
+    let again = Alert::new("e", "device of e", "another text");
     for _ in 0..2 {
         assert_eq!(deliver(&mut store, &again), Ok(false));
     }

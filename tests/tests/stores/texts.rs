@@ -45,11 +45,9 @@ fn byte_for_byte<L: Lab>(lab: &L) {
     let mut store = lab.open(LONG);
     let mut alerts: Vec<_> = ODD.iter().map(|odd| alert(odd)).collect();
     for (n, odd) in ODD.iter().enumerate() {
-        let (device_id, message) = ((*odd).to_owned(), ODD[ODD.len() - 1 - n].to_owned());
-        alerts.push(Alert { source_event_id: format!("event {n}"), device_id, message });
+        alerts.push(Alert::new(&format!("event {n}"), odd, ODD[ODD.len() - 1 - n]));
     }
-    let (device_id, message) = (String::new(), String::new());
-    alerts.push(Alert { source_event_id: "empty texts".to_owned(), device_id, message });
+    alerts.push(Alert::new("empty texts", "", ""));
     for alert in &alerts {
         assert_eq!(deliver(&mut store, alert), Ok(true), "{alert:?}");
     }
@@ -73,15 +71,13 @@ fn ids_differ<L: Lab>(lab: &L) {
 
 fn longest<L: Lab>(lab: &L) {
     let mut store = lab.open(LONG);
-    let longest = Alert {
-        source_event_id: "i".repeat(MAX_ID_BYTES),
-        device_id: "\u{e9}".repeat(MAX_DEVICE_ID_BYTES / 2),
-        message: "\u{1f680}".repeat(MAX_MESSAGE_BYTES / 4),
-    };
+    let device_id = "\u{e9}".repeat(MAX_DEVICE_ID_BYTES / 2);
+    let message = "\u{1f680}".repeat(MAX_MESSAGE_BYTES / 4);
+    let longest = Alert::new(&"i".repeat(MAX_ID_BYTES), &device_id, &message);
     assert!(Event::new(longest.clone()).is_ok());
     // Another id that differs in its very last byte only.
     let id = format!("{}j", "i".repeat(MAX_ID_BYTES - 1));
-    let sibling = Alert { source_event_id: id, ..longest.clone() };
+    let sibling = Alert::new(&id, &device_id, &message);
     let alerts = [longest, sibling];
     for alert in &alerts {
         assert_eq!(deliver(&mut store, alert), Ok(true));

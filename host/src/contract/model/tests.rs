@@ -1,7 +1,8 @@
 //! Tables of calls and answers, and what the model says of them.
 
 use super::*;
-use crate::event::Alert;
+use crate::event::{Alert, Event};
+use crate::trace::Call;
 
 const ERROR: ErrorId = ErrorId(7);
 
@@ -26,11 +27,7 @@ use Did::*;
 use Returned::{AlreadyApplied, Applied, Unknown};
 
 fn alert(message: &str) -> Alert {
-    Alert {
-        source_event_id: "evt-1".to_owned(),
-        device_id: "dev-1".to_owned(),
-        message: message.to_owned(),
-    }
+    Alert::new("evt-1", "dev-1", message)
 }
 
 /// Plays the steps and gives the first violation as text, or "kept".
@@ -56,7 +53,7 @@ fn play(steps: &[Did]) -> String {
                 Err(violation) => return violation.to_string(),
             },
         };
-        if let Err(violation) = model.may_call(&call, &event) {
+        if let Err(violation) = model.may_call(call.method(), call.has_texts_of(&event)) {
             return violation.to_string();
         }
         model.answered(call.method(), answer, true);

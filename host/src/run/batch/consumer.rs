@@ -84,10 +84,12 @@ async fn settle<S: Source>(
             // What was to be shown of it could not change that it failed.
             let _ = show(watch, &received, Err(&failure), visible.as_deref());
             let _ = watch.flush();
-            Err(Stop::Delivery { offset: received.offset, source: failure })
+            Err(Stop::delivery(&received, failure))
         }
         Release::InDoubt { first, pairs, error } => {
-            Err(Stop::InDoubt { first, events: pairs, source: error })
+            let Received { event, offset } = *first;
+            let event_id = event.id().to_owned();
+            Err(Stop::InDoubt { event_id, offset, events: pairs, source: error })
         }
     }
 }
@@ -100,13 +102,12 @@ async fn settle_batch<S: Source>(
 ) -> Result<(), Stop<S::Error>> {
     for Done { received, outcome, visible } in batch.done() {
         show(watch, received, Ok(*outcome), visible.as_deref())
-            .map_err(|source| Stop::Watch { offset: received.offset.clone(), source })?;
+            .map_err(|source| Stop::watch(received, source))?;
     }
     let [first, ..] = batch.done() else { return Ok(()) };
-    let unseen = || first.received.offset.clone();
-    watch.flush().map_err(|source| Stop::Watch { offset: unseen(), source })?;
+    watch.flush().map_err(|source| Stop::watch(&first.received, source))?;
     let [.., last] = batch.done() else { return Ok(()) };
-    source.ack(&last.received.offset).await.map_err(Stop::Source)?;
+    source.ack(&last.received).await.map_err(Stop::Source)?;
     batch.done().iter().for_each(|done| counts.count(done.outcome));
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::staged::{Batch, Visible};
 use crate::processor::Failure;
-use crate::source::{Offset, Received};
+use crate::source::Received;
 use crate::store::StoreError;
 
 /// What may be seen now.
@@ -16,8 +16,8 @@ pub(super) enum Release {
     Failed { received: Box<Received>, failure: Failure, visible: Option<Box<Visible>> },
     /// A batch whose commit is in doubt, and with which everything ends.
     InDoubt {
-        /// The place of its first event.
-        first: Offset,
+        /// Its first event.
+        first: Box<Received>,
         /// How many pairs are in doubt.
         pairs: u64,
         error: StoreError,

@@ -26,7 +26,7 @@ pub(super) struct SpeculativeTx {
 impl Backend for Speculation {
     type Tx = SpeculativeTx;
 
-    fn begin(&mut self, _: &Deadline) -> Result<SpeculativeTx, StoreError> {
+    fn begin(&mut self, _: Option<&Deadline>) -> Result<SpeculativeTx, StoreError> {
         Ok(SpeculativeTx { marked: self.marked })
     }
 

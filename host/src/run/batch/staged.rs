@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 
 use crate::event::Alert;
 use crate::processor::Outcome;
-use crate::source::{Offset, Received};
+use crate::source::Received;
 use crate::trace::{Answer, Call, CallTrace};
 
 /// What a delivery costs to keep, beside its texts: its place in the batch and in the index, and
@@ -58,7 +58,7 @@ impl Visible {
             .map(|record| {
                 let texts = match &record.call {
                     Call::TryMark(id) => id.len(),
-                    Call::SaveAlert(alert) => texts(alert),
+                    Call::SaveAlert(alert) => alert.bytes(),
                     Call::Begin | Call::Commit | Call::Rollback => 0,
                 };
                 CALL + texts + if matches!(record.answer, Answer::Failed(_)) { CALL } else { 0 }
@@ -105,9 +105,9 @@ impl Batch {
         }
     }
 
-    /// The place of the first delivery.
-    pub(super) fn first(&self) -> Option<&Offset> {
-        self.done.first().map(|done| &done.received.offset)
+    /// The event of the first delivery.
+    pub(super) fn first(&self) -> Option<&Received> {
+        self.done.first().map(|done| &done.received)
     }
 
     /// The alerts of the pairs to store, in the order of delivery.
@@ -125,8 +125,7 @@ impl Batch {
     pub(super) fn push(&mut self, done: Done, hash: u64, hasher: &RandomState) {
         self.began.get_or_insert_with(Instant::now);
         let visible = done.visible.as_ref().map_or(0, |visible| visible.bytes());
-        let id = done.received.event.id().len();
-        self.bytes += KEEPING + id + texts(done.received.event.alert()) + visible;
+        self.bytes += KEEPING + done.received.event.alert().bytes() + visible;
         let applied = done.outcome == Outcome::Applied;
         self.done.push(done);
         if applied {
@@ -141,9 +140,4 @@ impl Batch {
     fn id(&self, index: u32) -> &str {
         self.done[index as usize].received.event.id()
     }
-}
-
-fn texts(alert: &Alert) -> usize {
-    let Alert { source_event_id, device_id, message } = alert;
-    source_event_id.len() + device_id.len() + message.len()
 }

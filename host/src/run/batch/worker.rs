@@ -179,8 +179,7 @@ impl<D: Bulk, S: Store> Worker<D, S> {
         let (marked, hash) = self.overlay.is_marked(&self.current, received.event.id());
         let speculative = &mut self.parts.speculative;
         speculative.backend().marked = marked;
-        let deadline = speculative.deadline();
-        let Delivered { delivery, output } = speculative.deliver(&received.event, &deadline);
+        let Delivered { delivery, output } = speculative.deliver(&received.event, None);
         match delivery.answer {
             Ok(outcome) => {
                 let visible = Visible::new(delivery.trace, output);
@@ -201,7 +200,9 @@ impl<D: Bulk, S: Store> Worker<D, S> {
     fn plain(&mut self) -> Result<(), Over> {
         let Some(received) = self.todo.pop_front() else { return Ok(()) };
         let deadline = self.parts.plain.deadline();
-        let Delivered { delivery, output } = self.parts.plain.deliver(&received.event, &deadline);
+        deadline.start();
+        let Delivered { delivery, output } =
+            self.parts.plain.deliver(&received.event, Some(&deadline));
         let Delivery { answer, trace } = delivery;
         let visible = Visible::new(trace, output);
         let release = match answer {
@@ -239,6 +240,7 @@ impl<D: Bulk, S: Store> Worker<D, S> {
             }
             (Err(NotApplied::InDoubt(error)), batch) => {
                 let first = batch.as_ref().and_then(|batch| batch.first().cloned());
+                let first = first.map(Box::new);
                 let pairs = batch.map_or(0, |batch| batch.pairs().len() as u64);
                 if let Some(first) = first {
                     let release = Release::InDoubt { first, pairs, error };

@@ -1,9 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use super::*;
+use crate::event::{Alert, Event};
 
-fn offset(byte: u64) -> Offset {
-    Offset { byte, line: 7, event_id: "réading \"1\"".to_owned() }
+fn last(byte: u64) -> Received {
+    let event = Event::new(Alert::new("réading \"1\"", "", "")).unwrap();
+    Received { event, offset: Offset { byte, line: 7 } }
 }
 
 /// A file in a folder of its own.
@@ -16,7 +18,7 @@ fn file(content: &[u8]) -> (tempfile::TempDir, PathBuf) {
 
 fn checkpoint(content: &[u8], byte: u64) -> Checkpoint {
     let (_folder, path) = file(content);
-    Checkpoint::new(&File::open(path).unwrap(), &offset(byte), "database-1".to_owned()).unwrap()
+    Checkpoint::new(&File::open(path).unwrap(), &last(byte), "database-1".to_owned()).unwrap()
 }
 
 fn names(folder: &Path) -> Vec<OsString> {
@@ -33,7 +35,7 @@ fn what_is_saved_is_loaded_and_nothing_else_is_left() {
         assert_eq!(Checkpoint::load(&path).unwrap(), Some(saved.clone()));
         assert_eq!(names(folder.path()), ["events.jsonl"]);
     }
-    assert_eq!(saved.offset(), offset(8));
+    assert_eq!((saved.offset(), saved.event_id.as_str()), (last(8).offset, last(8).event.id()));
     assert_eq!(saved.database, "database-1");
 }
 
@@ -126,7 +128,7 @@ fn a_file_fits_as_long_as_its_acknowledged_ends_are_the_same() {
 fn a_file_that_has_become_too_short_gives_no_checkpoint() {
     let (_folder, path) = file(b"0123");
     let file = File::open(path).unwrap();
-    assert!(Checkpoint::new(&file, &offset(5), String::new()).is_err());
+    assert!(Checkpoint::new(&file, &last(5), String::new()).is_err());
     assert!(checkpoint(b"0123456789", 5).fits(&file).is_err());
 }
 

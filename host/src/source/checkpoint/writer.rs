@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::source::Offset;
+use crate::source::Received;
 
 /// The shortest time between two writes.
 const MIN_PAUSE: Duration = Duration::from_millis(50);
@@ -25,7 +25,7 @@ pub(in crate::source) enum NotWritten {
     ThreadLost,
 }
 
-/// Makes the newest of the acknowledged offsets durable, from a thread of its own.
+/// Makes the newest acknowledgement durable, from a thread of its own.
 ///
 /// Dropping it waits for a write that is under way and gives up what is newer.
 #[derive(Debug)]
@@ -44,9 +44,9 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The newest acknowledged offset that has not been taken for writing.
-    newest: Option<Offset>,
-    /// The byte of the newest acknowledged offset ever, which never goes back.
+    /// The newest acknowledged event that has not been taken for writing.
+    newest: Option<Received>,
+    /// The byte behind the newest acknowledged event ever, which never goes back.
     acknowledged: u64,
     /// Those who wait until everything acknowledged is durable.
     flushes: Vec<oneshot::Sender<Result<(), NotWritten>>>,
@@ -57,12 +57,12 @@ struct State {
 }
 
 impl Writer {
-    /// Starts a thread that writes with `save`, which makes an offset durable or fails.
+    /// Starts a thread that writes with `save`, which makes an acknowledgement durable or fails.
     ///
     /// # Errors
     /// The system gave no thread.
     pub(in crate::source) fn start(
-        save: impl FnMut(&Offset) -> io::Result<()> + Send + 'static,
+        save: impl FnMut(&Received) -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let guard = Ended(Arc::clone(&shared));
@@ -72,19 +72,20 @@ impl Writer {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Notes that everything up to `offset` is acknowledged; it becomes durable soon.
+    /// Notes that everything up to `received` is acknowledged; it becomes durable soon.
     ///
     /// # Errors
     /// An earlier acknowledgement did not become durable, and this one will not either.
-    pub(in crate::source) fn ack(&self, offset: &Offset) -> Result<(), NotWritten> {
+    pub(in crate::source) fn ack(&self, received: &Received) -> Result<(), NotWritten> {
         let mut state = self.shared.lock();
         if let Some(failed) = &state.failed {
             return Err(failed.clone());
         }
-        if offset.byte > state.acknowledged {
-            state.acknowledged = offset.byte;
+        let byte = received.offset.byte;
+        if byte > state.acknowledged {
+            state.acknowledged = byte;
             // A thread that knows of one already needs no call for each.
-            if state.newest.replace(offset.clone()).is_none() {
+            if state.newest.replace(received.clone()).is_none() {
                 self.shared.changed.notify_one();
             }
         }
@@ -163,15 +164,15 @@ impl Drop for Ended {
     }
 }
 
-fn write(shared: &Shared, mut save: impl FnMut(&Offset) -> io::Result<()>) {
+fn write(shared: &Shared, mut save: impl FnMut(&Received) -> io::Result<()>) {
     let mut not_before = Instant::now();
     while let Some(mut state) = shared.work(not_before) {
-        let offset = state.newest.take();
+        let newest = state.newest.take();
         let flushes = std::mem::take(&mut state.flushes);
         drop(state);
-        if let Some(offset) = offset {
+        if let Some(newest) = newest {
             let began = Instant::now();
-            let saved = save(&offset);
+            let saved = save(&newest);
             not_before = Instant::now() + pause(began.elapsed());
             if let Err(error) = saved {
                 shared.lock().failed = Some(NotWritten::Failed(Arc::new(error)));
@@ -197,9 +198,12 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
+    use crate::event::{Alert, Event};
+    use crate::source::Offset;
 
-    fn offset(byte: u64) -> Offset {
-        Offset { byte, line: byte, event_id: format!("event-{byte}") }
+    fn received(byte: u64) -> Received {
+        let event = Event::new(Alert::new(&format!("event-{byte}"), "", "")).unwrap();
+        Received { event, offset: Offset { byte, line: byte } }
     }
 
     /// Waits for what is bound to come; only a failure takes a minute.
@@ -213,7 +217,7 @@ mod tests {
     fn recording() -> (Writer, mpsc::Receiver<u64>) {
         let (written, writes) = mpsc::channel();
         let writer =
-            Writer::start(move |offset| written.send(offset.byte).map_err(io::Error::other));
+            Writer::start(move |last| written.send(last.offset.byte).map_err(io::Error::other));
         (writer.unwrap(), writes)
     }
 
@@ -221,7 +225,7 @@ mod tests {
     fn the_newest_acknowledgement_is_written_without_being_asked_for() {
         let (writer, writes) = recording();
         for byte in 1..=1_000 {
-            writer.ack(&offset(byte)).unwrap();
+            writer.ack(&received(byte)).unwrap();
         }
         let mut last = 0;
         while last < 1_000 {
@@ -235,7 +239,7 @@ mod tests {
     fn a_flush_returns_when_the_newest_acknowledgement_is_written() {
         let (writer, writes) = recording();
         for byte in 1..=20 {
-            writer.ack(&offset(byte)).unwrap();
+            writer.ack(&received(byte)).unwrap();
             run(writer.flush()).unwrap();
             assert_eq!(writes.try_iter().last(), Some(byte));
         }
@@ -247,7 +251,7 @@ mod tests {
     fn an_older_acknowledgement_moves_nothing_back() {
         let (writer, writes) = recording();
         for byte in [5, 3, 5] {
-            writer.ack(&offset(byte)).unwrap();
+            writer.ack(&received(byte)).unwrap();
             run(writer.flush()).unwrap();
         }
         drop(writer);
@@ -263,9 +267,9 @@ mod tests {
         });
         let writer = writer.unwrap();
         run(writer.flush()).unwrap();
-        writer.ack(&offset(1)).unwrap();
+        writer.ack(&received(1)).unwrap();
         for _ in 0..2 {
-            for answer in [run(writer.flush()), writer.ack(&offset(2))] {
+            for answer in [run(writer.flush()), writer.ack(&received(2))] {
                 let Err(NotWritten::Failed(error)) = answer else { panic!("{answer:?}") };
                 assert_eq!(error.to_string(), "try 1");
             }
@@ -282,7 +286,7 @@ mod tests {
             panic!("as a test of a panic")
         });
         let writer = writer.unwrap();
-        writer.ack(&offset(1)).unwrap();
+        writer.ack(&received(1)).unwrap();
         begins.recv().unwrap();
         let waiting = run(async {
             let mut flush = std::pin::pin!(writer.flush());
@@ -295,7 +299,7 @@ mod tests {
             drop(go);
             flush.await
         });
-        for answer in [waiting, run(writer.flush()), writer.ack(&offset(2))] {
+        for answer in [waiting, run(writer.flush()), writer.ack(&received(2))] {
             assert!(matches!(answer, Err(NotWritten::ThreadLost)), "{answer:?}");
         }
     }
@@ -309,7 +313,7 @@ mod tests {
             Ok(())
         });
         let writer = writer.unwrap();
-        writer.ack(&offset(1)).unwrap();
+        writer.ack(&received(1)).unwrap();
         drop(writer);
         assert!(freed.upgrade().is_none());
     }

@@ -1,6 +1,7 @@
 //! Pieces of a stream, cut anywhere, put together to lines and parsed.
 
 use super::line::{Flaw, LineProblem, MAX_LINE_BYTES, parse};
+use crate::event::Together;
 use crate::source::{Offset, Received};
 
 /// The byte-order mark of UTF-8, which some programs put at the start of a file.
@@ -12,6 +13,21 @@ pub(super) struct BadLine {
     /// The number of the line, from 1.
     pub(super) line: u64,
     pub(super) flaw: Flaw,
+}
+
+/// The events of lines that are whole, with their places.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    texts: Together,
+    offsets: Vec<Offset>,
+}
+
+impl Parsed {
+    /// The events in the order of their lines.
+    pub(super) fn into_received(self) -> Vec<Received> {
+        let received = self.texts.into_events().zip(self.offsets);
+        received.map(|(event, offset)| Received { event, offset }).collect()
+    }
 }
 
 /// Makes events of bytes, however they are cut into pieces.
@@ -32,7 +48,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Goes on behind `offset`; `line_ended` says whether a line end stands right before it.
-    pub(super) fn behind(offset: &Offset, line_ended: bool) -> Self {
+    pub(super) fn behind(offset: Offset, line_ended: bool) -> Self {
         Self {
             partial: Vec::new(),
             byte: offset.byte,
@@ -51,11 +67,7 @@ impl Lines {
     ///
     /// # Errors
     /// A line is no event. `events` has those before it.
-    pub(super) fn feed(
-        &mut self,
-        mut bytes: &[u8],
-        events: &mut Vec<Received>,
-    ) -> Result<(), BadLine> {
+    pub(super) fn feed(&mut self, mut bytes: &[u8], events: &mut Parsed) -> Result<(), BadLine> {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = bytes.split_at(end + 1);
             bytes = rest;
@@ -82,7 +94,7 @@ impl Lines {
     ///
     /// # Errors
     /// The last line is no event.
-    pub(super) fn finish(&mut self, events: &mut Vec<Received>) -> Result<(), BadLine> {
+    pub(super) fn finish(&mut self, events: &mut Parsed) -> Result<(), BadLine> {
         if self.partial.is_empty() {
             return Ok(());
         }
@@ -91,7 +103,7 @@ impl Lines {
     }
 
     /// Takes one line, its line end included.
-    fn take(&mut self, line: &[u8], events: &mut Vec<Received>) -> Result<(), BadLine> {
+    fn take(&mut self, line: &[u8], events: &mut Parsed) -> Result<(), BadLine> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         if text.len() > MAX_LINE_BYTES {
@@ -101,19 +113,21 @@ impl Lines {
             0 => text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text),
             _ => text,
         };
-        let event = match parse(text) {
+        let texts = match parse(text) {
             Ok(None) => None,
             _ if self.delivered => return Err(self.bad(LineProblem::GoesOn.into())),
-            Ok(event) => event,
+            Ok(texts) => texts,
             Err(flaw) => return Err(self.bad(flaw)),
         };
+        if let Some([id, device, message]) = &texts {
+            let taken = events.texts.push_event(id, device, message);
+            taken.map_err(|invalid| self.bad(LineProblem::from(invalid).into()))?;
+        }
         self.byte += line.len() as u64;
         self.line += 1;
         self.delivered = false;
-        if let Some(event) = event {
-            let event_id = event.id().to_owned();
-            let offset = Offset { byte: self.byte, line: self.line, event_id };
-            events.push(Received { event, offset });
+        if texts.is_some() {
+            events.offsets.push(Offset { byte: self.byte, line: self.line });
         }
         Ok(())
     }
@@ -143,16 +157,16 @@ mod tests {
 
     /// Feeds `pieces` to `lines`, then the end, and gives ids, lines and offsets, and the flaw.
     fn read(mut lines: Lines, pieces: &[&[u8]]) -> (Vec<(String, u64, u64)>, Option<BadLine>) {
-        let mut events = Vec::new();
+        let mut events = Parsed::default();
         let mut result = Ok(());
         for piece in pieces {
             result = result.and_then(|()| lines.feed(piece, &mut events));
         }
         let flaw = result.and_then(|()| lines.finish(&mut events)).err();
-        let places = events.into_iter().map(|Received { event, offset }| {
-            assert_eq!(event.id(), offset.event_id);
-            (offset.event_id, offset.line, offset.byte)
-        });
+        let places = events
+            .into_received()
+            .into_iter()
+            .map(|Received { event, offset }| (event.id().to_owned(), offset.line, offset.byte));
         (places.collect(), flaw)
     }
 
@@ -191,25 +205,25 @@ mod tests {
     fn reading_goes_on_behind_every_event_with_the_same_lines_and_offsets() {
         let (events, _) = read(Lines::default(), &[MIXED.as_bytes()]);
         for (index, (event_id, line, byte)) in events.iter().enumerate() {
-            let offset = Offset { byte: *byte, line: *line, event_id: event_id.clone() };
+            let offset = Offset { byte: *byte, line: *line };
             let (before, after) = MIXED.as_bytes().split_at(usize::try_from(*byte).unwrap());
-            let lines = Lines::behind(&offset, before.ends_with(b"\n"));
+            let lines = Lines::behind(offset, before.ends_with(b"\n"));
             assert_eq!(read(lines, &[after]), (events[index + 1..].to_vec(), None), "{event_id}");
         }
     }
 
     #[test]
     fn a_last_line_that_gave_its_event_may_only_get_its_end() {
-        let offset = Offset { byte: 10, line: 4, event_id: "x".to_owned() };
+        let offset = Offset { byte: 10, line: 4 };
         let next = event("y", "");
         for end in ["\n", "\r\n", "  \n"] {
             let (events, flaw) =
-                read(Lines::behind(&offset, false), &[end.as_bytes(), next.as_bytes()]);
+                read(Lines::behind(offset, false), &[end.as_bytes(), next.as_bytes()]);
             let byte = 10 + (end.len() + next.len()) as u64;
             assert_eq!((events, flaw), (vec![("y".to_owned(), 5, byte)], None), "{end:?}");
         }
         for rest in [next.as_str(), "}\n"] {
-            let (events, flaw) = read(Lines::behind(&offset, false), &[rest.as_bytes()]);
+            let (events, flaw) = read(Lines::behind(offset, false), &[rest.as_bytes()]);
             let expected = BadLine { line: 4, flaw: LineProblem::GoesOn.into() };
             assert_eq!((events, flaw), (vec![], Some(expected)), "{rest:?}");
         }
@@ -261,7 +275,7 @@ mod tests {
         let mut lines = Lines::default();
         let piece = [b'x'; 1 << 16];
         let mut fed = 0;
-        while lines.feed(&piece, &mut Vec::new()).is_ok() {
+        while lines.feed(&piece, &mut Parsed::default()).is_ok() {
             fed += piece.len();
             assert!(fed <= MAX_LINE_BYTES + 1);
         }

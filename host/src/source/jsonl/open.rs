@@ -31,7 +31,7 @@ pub(super) fn open(
             let offset = checkpoint.offset();
             let line_ended = check_events(path, &file, &checkpoint)?;
             check_database(&checkpoint_path, &checkpoint, &mut database)?;
-            let lines = Lines::behind(&offset, line_ended);
+            let lines = Lines::behind(offset, line_ended);
             (Some(offset), lines)
         }
         None => (None, Lines::default()),
@@ -44,9 +44,9 @@ pub(super) fn open(
     })?;
     let written_from = file.try_clone().map_err(unreadable)?;
     let database_id = database.id.to_owned();
-    let writer = Writer::start(move |offset| {
+    let writer = Writer::start(move |last| {
         let _held = &lock;
-        place.save(&Checkpoint::new(&written_from, offset, database_id.clone())?)
+        place.save(&Checkpoint::new(&written_from, last, database_id.clone())?)
     })
     .map_err(|source| OpenError::Thread { source })?;
 
@@ -127,7 +127,7 @@ fn load(path: &Path) -> Result<Option<Checkpoint>, OpenError> {
 fn check_events(path: &Path, events: &File, checkpoint: &Checkpoint) -> Result<bool, OpenError> {
     let unreadable = |source| OpenError::EventsUnreadable { path: path.to_owned(), source };
     let path = path.to_owned();
-    let Offset { byte, line, .. } = checkpoint.offset();
+    let Offset { byte, line } = checkpoint.offset();
     let length = events.metadata().map_err(unreadable)?.len();
     if length < byte {
         return Err(OpenError::EventsTooShort { path, length, byte });
@@ -158,7 +158,7 @@ fn check_database(
         let (theirs, ours) = (checkpoint.database.clone(), database.id.to_owned());
         return Err(OpenError::OtherDatabase { path, theirs, ours });
     }
-    let Offset { line, event_id, .. } = checkpoint.offset();
+    let (line, event_id) = (checkpoint.offset().line, checkpoint.event_id.clone());
     match (database.is_marked)(&event_id) {
         Ok(true) => Ok(()),
         Ok(false) => Err(OpenError::MarkerMissing { path, event_id, line }),

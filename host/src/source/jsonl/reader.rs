@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::error::SourceError;
 use super::follow::Follow;
-use super::lines::{BadLine, Lines};
+use super::lines::{BadLine, Lines, Parsed};
 use crate::source::Received;
 
 /// How much is read at once, and so how much a chunk of events comes from, in bytes. No event is
@@ -82,8 +82,9 @@ impl Drop for Reader {
 fn read<R: Read>(mut stream: Stream<R>, sender: &mpsc::Sender<Chunk>) {
     let mut piece = vec![0; READ_BYTES];
     loop {
-        let mut events = Vec::new();
+        let mut events = Parsed::default();
         let end = step(&mut stream, &mut piece, &mut events, sender);
+        let events = events.into_received();
         // Each piece's events go out before the next read, which may block for long.
         let events_sent = events.is_empty() || sender.blocking_send(Chunk::Events(events)).is_ok();
         if let Some(end) = end {
@@ -101,7 +102,7 @@ fn read<R: Read>(mut stream: Stream<R>, sender: &mpsc::Sender<Chunk>) {
 fn step<R: Read>(
     stream: &mut Stream<R>,
     piece: &mut [u8],
-    events: &mut Vec<Received>,
+    events: &mut Parsed,
     sender: &mpsc::Sender<Chunk>,
 ) -> Option<Result<(), SourceError>> {
     let Stream { name, input, lines, follow } = stream;

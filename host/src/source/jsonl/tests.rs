@@ -97,7 +97,7 @@ impl Folder {
         let mut source = self.open();
         for _ in 0..count {
             let received = next(&mut source).unwrap().unwrap();
-            run(source.ack(&received.offset)).unwrap();
+            run(source.ack(&received)).unwrap();
         }
         run(source.flush()).unwrap();
     }
@@ -277,7 +277,7 @@ fn dropping_next_loses_no_event() {
                     () = tokio::task::yield_now() => None,
                 }
             });
-            ids.extend(received.map(|received| received.unwrap().unwrap().offset.event_id));
+            ids.extend(received.map(|received| received.unwrap().unwrap().event.id().to_owned()));
         }
     }
     assert_eq!(ids, ["a", "b", "c"]);
@@ -321,7 +321,7 @@ fn the_reader_runs_ahead_of_the_consumer_by_a_bounded_number_of_bytes() {
 fn a_stream_without_a_checkpoint_accepts_and_forgets_acknowledgements() {
     let mut source = read(io::Cursor::new(lines(&["a"])));
     let received = next(&mut source).unwrap().unwrap();
-    run(source.ack(&received.offset)).unwrap();
+    run(source.ack(&received)).unwrap();
     run(source.flush()).unwrap();
     assert_eq!(
         (source.name(), source.checkpoint(), source.resumed()),

@@ -142,8 +142,8 @@ impl Bulk for SqliteBulk {
     }
 
     fn apply(&mut self, pairs: &[&Alert]) -> Result<(), NotApplied> {
-        let following = pairs.is_sorted_by(|a, b| a.source_event_id < b.source_event_id)
-            && pairs.first().is_none_or(|first| first.source_event_id > self.last_id);
+        let following = pairs.is_sorted_by(|a, b| a.source_event_id() < b.source_event_id())
+            && pairs.first().is_none_or(|first| first.source_event_id() > self.last_id.as_str());
         self.tune(if following { FOLLOWING } else { SCATTERED }).map_err(NotApplied::Failed)?;
         let connection = self.begin().map_err(NotApplied::Failed)?;
         if let Err(error) = insert(connection, pairs, following) {
@@ -158,7 +158,7 @@ impl Bulk for SqliteBulk {
             });
         }
         if let Some(last) = pairs.last() {
-            self.last_id.clone_from(&last.source_event_id);
+            last.source_event_id().clone_into(&mut self.last_id);
         }
         Ok(())
     }
@@ -189,14 +189,14 @@ fn insert(connection: &Connection, pairs: &[&Alert], following: bool) -> Result<
         return pairs.chunks(ROWS).try_for_each(|chunk| insert_alerts(connection, chunk));
     }
     let mut sorted = pairs.to_vec();
-    sorted.sort_unstable_by(|a, b| a.source_event_id.cmp(&b.source_event_id));
+    sorted.sort_unstable_by(|a, b| a.source_event_id().cmp(b.source_event_id()));
     sorted.chunks(1).try_for_each(|pair| insert_markers(connection, pair))?;
     sorted.chunks(1).try_for_each(|pair| insert_alerts(connection, pair))
 }
 
 /// Inserts the markers of [`ROWS`] pairs at once, or of fewer one by one.
 fn insert_markers(connection: &Connection, pairs: &[&Alert]) -> Result<(), NotApplied> {
-    let ids = pairs.iter().map(|pair| &pair.source_event_id);
+    let ids = pairs.iter().map(|pair| pair.source_event_id());
     let inserted = if pairs.len() == ROWS {
         connection
             .prepare_cached(&INSERT_MARKERS)
@@ -215,10 +215,7 @@ fn insert_markers(connection: &Connection, pairs: &[&Alert]) -> Result<(), NotAp
 
 /// Inserts the alerts of [`ROWS`] pairs at once, or of fewer one by one.
 fn insert_alerts<'a>(connection: &Connection, pairs: &'a [&Alert]) -> Result<(), NotApplied> {
-    let texts = |pair: &'a &Alert| {
-        let Alert { source_event_id, device_id, message } = pair;
-        [source_event_id, device_id, message]
-    };
+    let texts = |pair: &'a &Alert| pair.texts();
     let inserted = if pairs.len() == ROWS {
         connection.prepare_cached(&INSERT_ALERTS).and_then(|mut statement| {
             statement.execute(params_from_iter(pairs.iter().flat_map(texts)))

@@ -268,11 +268,7 @@ fn a_full_database_is_an_error_and_the_store_goes_on_once_there_is_room() {
         let Place::Here(connection) = &*place else { panic!("lent") };
         connection.pragma_update(None, "max_page_count", pages).unwrap();
     };
-    let alert = Alert {
-        source_event_id: "e".to_owned(),
-        device_id: String::new(),
-        message: "m".repeat(60_000),
-    };
+    let alert = Alert::new("e", "", &"m".repeat(60_000));
     limit(&store, 1);
     let mut tx = store.begin(&long_deadline()).unwrap();
     assert_eq!(tx.try_mark("e"), Ok(true));

@@ -129,10 +129,8 @@ impl Tx for SqliteTx {
     fn save_alert(&mut self, alert: &Alert) -> Result<(), StoreError> {
         self.stage.may_save(alert)?;
         self.stage = Stage::Failed;
-        let Alert { source_event_id, device_id, message } = alert;
         let inserted = self.run("save-alert", |connection| {
-            let values = [source_event_id, device_id, message];
-            connection.prepare_cached(INSERT_ALERT)?.execute(values)
+            connection.prepare_cached(INSERT_ALERT)?.execute(alert.texts())
         })?;
         if inserted != 1 {
             let message = "save-alert: the database did not take the alert";
@@ -194,9 +192,7 @@ mod tests {
         let hour = Duration::from_secs(3_600);
         let mut tx = store.begin(&Deadline::new(hour, hour)).unwrap();
         assert_eq!(tx.try_mark("e"), Ok(true));
-        let (device_id, message) = (String::new(), String::new());
-        let alert = Alert { source_event_id: "e".to_owned(), device_id, message };
-        let saved = tx.save_alert(&alert);
+        let saved = tx.save_alert(&Alert::new("e", "", ""));
         assert_eq!(saved.is_ok(), sql.is_empty());
         tx.connection.as_mut().unwrap().progress_handler(1, Some(|| true)).unwrap();
         end(&mut tx);

@@ -117,10 +117,10 @@ fn following_resumes_behind_an_event_whose_line_end_is_still_to_come() {
     }
     let received = next(&mut source).unwrap().unwrap();
     assert_eq!((received.event.id(), received.offset.line), ("c", 3));
-    run(source.ack(&received.offset)).unwrap();
+    run(source.ack(&received)).unwrap();
     run(source.flush()).unwrap();
     drop(source);
-    assert_eq!(folder.open().resumed(), Some(&received.offset));
+    assert_eq!(folder.open().resumed(), Some(received.offset));
 }
 
 #[test]

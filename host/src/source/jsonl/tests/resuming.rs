@@ -21,7 +21,7 @@ fn a_checkpoint_behind_any_event_resumes_exactly_there() {
         let folder = Folder::new(mixed());
         folder.consume(count);
         let mut source = folder.open();
-        let resumed = count.checked_sub(1).map(|last| &whole[last].offset);
+        let resumed = count.checked_sub(1).map(|last| whole[last].offset);
         assert_eq!(source.resumed(), resumed);
         for expected in &whole[count..] {
             assert_eq!(next(&mut source).unwrap().as_ref(), Some(expected));
@@ -69,7 +69,7 @@ fn what_was_delivered_and_not_acknowledged_comes_again() {
     let mut source = folder.open();
     let first = next(&mut source).unwrap().unwrap();
     assert_eq!(take(&mut source, 2), ["b", "c"]);
-    run(source.ack(&first.offset)).unwrap();
+    run(source.ack(&first)).unwrap();
     run(source.flush()).unwrap();
     drop(source);
     assert_eq!(take(&mut folder.open(), 2), ["b", "c"]);
@@ -136,14 +136,14 @@ fn a_checkpoint_may_be_kept_elsewhere_and_behind_a_link() {
     let mut source = folder.try_open(&at("state/checkpoint")).unwrap();
     assert_eq!(source.checkpoint(), Some(folder.path("state/checkpoint").as_path()));
     let received = next(&mut source).unwrap().unwrap();
-    run(source.ack(&received.offset)).unwrap();
+    run(source.ack(&received)).unwrap();
     run(source.flush()).unwrap();
     drop(source);
 
     let mut source = folder.try_open(&at("link")).unwrap();
     let received = next(&mut source).unwrap().unwrap();
     assert_eq!(received.event.id(), "b");
-    run(source.ack(&received.offset)).unwrap();
+    run(source.ack(&received)).unwrap();
     run(source.flush()).unwrap();
     drop(source);
     assert_eq!(rest(&mut folder.try_open(&at("state/checkpoint")).unwrap()), (vec![], None));
@@ -157,9 +157,9 @@ fn a_checkpoint_that_cannot_be_written_any_more_is_told_at_every_acknowledgement
     let mut source = folder.open();
     fs::create_dir(folder.path("events.jsonl.checkpoint.tmp")).unwrap();
     let received = next(&mut source).unwrap().unwrap();
-    run(source.ack(&received.offset)).unwrap();
+    run(source.ack(&received)).unwrap();
     for _ in 0..2 {
-        for answer in [run(source.flush()), run(source.ack(&received.offset))] {
+        for answer in [run(source.flush()), run(source.ack(&received))] {
             let error = answer.unwrap_err();
             assert_eq!(
                 folder.message(&error),
@@ -177,7 +177,7 @@ fn an_events_file_that_was_cut_while_it_was_read_is_not_acknowledged() {
     let mut source = folder.open();
     let received = next(&mut source).unwrap().unwrap();
     fs::write(&folder.events, "").unwrap();
-    run(source.ack(&received.offset)).unwrap();
+    run(source.ack(&received)).unwrap();
     assert!(run(source.flush()).is_err());
     drop(source);
     assert_eq!(folder.open().resumed(), None);
