@@ -88,6 +88,11 @@ impl Deadline {
         self.state().check(Instant::now())
     }
 
+    /// The same where the time has been looked at a short while ago: only a cancelled delivery is told.
+    pub(crate) fn check_cancelled(&self) -> Result<(), Expired> {
+        if self.0.ends.load(Ordering::Acquire) == 0 { self.check() } else { Ok(()) }
+    }
+
     /// What is left of the time: the smaller rest of the two limits, zero once expired or cancelled.
     #[must_use]
     pub fn remaining(&self) -> Duration {

@@ -8,11 +8,13 @@ pub(crate) use limits::MemoryLimiter;
 pub use load::{Guest, Inspection, LoadError, NotAGuest};
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use wasmtime::{Config, EngineWeak, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-/// How often the epoch moves, and so how exact the end of a guest's grace is.
+/// How often the epoch moves, and so how exact the end of a delivery and of a guest's grace is.
 const EPOCH: Duration = Duration::from_millis(10);
 /// How large the host's own record of a pooled instance may become: more than any compiler emits.
 const INSTANCE_BYTES: usize = 16 << 20;
@@ -25,6 +27,18 @@ const KEEP_RESIDENT: usize = 256 << 10;
 pub struct Engine {
     pub(crate) wasmtime: wasmtime::Engine,
     pub(crate) limits: Limits,
+    pub(crate) clock: Clock,
+}
+
+/// Counts the epochs: whoever looked at the time in this epoch need not look again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    /// The current epoch.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl Engine {
@@ -56,12 +70,13 @@ impl Engine {
 
     fn start(config: &Config, limits: Limits) -> Result<Self, EngineError> {
         let wasmtime = wasmtime::Engine::new(config).map_err(EngineError::from_wasmtime)?;
-        let clock = wasmtime.weak();
+        let (engine, clock) = (wasmtime.weak(), Clock::default());
+        let epochs = clock.clone();
         std::thread::Builder::new()
             .name("epoch".to_owned())
-            .spawn(move || tick(&clock))
+            .spawn(move || tick(&engine, &epochs))
             .map_err(EngineError::Thread)?;
-        Ok(Self { wasmtime, limits })
+        Ok(Self { wasmtime, limits, clock })
     }
 
     /// The limits that guests of this engine run within.
@@ -124,11 +139,14 @@ fn pool(limits: &Limits, instances: u32) -> InstanceAllocationStrategy {
 }
 
 /// Moves the epoch until the engine is gone.
-fn tick(engine: &EngineWeak) {
+fn tick(engine: &EngineWeak, clock: &Clock) {
     loop {
         std::thread::sleep(EPOCH);
         match engine.upgrade() {
-            Some(engine) => engine.increment_epoch(),
+            Some(engine) => {
+                clock.0.fetch_add(1, Ordering::Relaxed);
+                engine.increment_epoch();
+            }
             None => return,
         }
     }

@@ -11,7 +11,7 @@ use crate::bindings::GuestPre;
 use crate::bindings::process_once::alerts::types;
 use crate::contract::{Returned, RuleSet};
 use crate::deadline::Deadline;
-use crate::engine::{Guest, MemoryLimiter};
+use crate::engine::Guest;
 use crate::event::Event;
 use crate::imports::{self, Backend, Context, ErrorHandle, GraceOver, GuestFault, Left};
 use crate::store::Memory;
@@ -108,9 +108,8 @@ impl<B: Backend> Instance<B> {
         rules: RuleSet,
     ) -> Result<Self, Stillborn> {
         let engine = &linked.guest.engine;
-        let limiter = MemoryLimiter::new(engine.limits().clone());
         let grace = engine.limits().grace;
-        let mut context = Context::new(Arc::clone(store), limiter, rules);
+        let mut context = Context::new(Arc::clone(store), engine, rules);
         context.watch(deadline);
         let mut wasm = wasmtime::Store::new(&engine.wasmtime, context);
         wasm.limiter(|context| &mut context.limiter);

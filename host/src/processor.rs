@@ -123,6 +123,13 @@ impl<S: Store> Processor<S> {
         self
     }
 
+    /// Says how long an instance of the guest lives; it is kept unless asked otherwise.
+    #[must_use]
+    pub fn isolate(mut self, isolation: Isolation) -> Self {
+        self.0.isolation = isolation;
+        self
+    }
+
     /// The limits that the guest runs within.
     #[must_use]
     pub fn limits(&self) -> &Limits {
@@ -161,14 +168,32 @@ pub(crate) struct Delivered {
     pub(crate) output: Vec<String>,
 }
 
+/// After how many deliveries an instance is retired: what a guest leaks little by little has an end.
+const RETIRED_AFTER: u32 = 1_000_000;
+
+/// How long an instance of the guest lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// It serves one event after another, until it fails, has served a million, or has grown to half of
+    /// the memory that it may have.
+    #[default]
+    Kept,
+    /// Every event has a fresh one. With [`Engine::pooled`](crate::engine::Engine::pooled) that costs
+    /// less.
+    Event,
+}
+
 /// Makes deliveries to a guest, one after another, whatever stands behind its store interface.
 pub(crate) struct Deliverer<B: Backend> {
     linked: Linked<B>,
     backend: Arc<Mutex<B>>,
     /// The instance kept from the last delivery; none at first and after a fault.
     instance: Option<Instance<B>>,
+    /// How many deliveries it has served.
+    served: u32,
     /// Whether the calls of each delivery are recorded.
     pub(crate) record: bool,
+    pub(crate) isolation: Isolation,
 }
 
 impl<B: Backend> Deliverer<B> {
@@ -176,7 +201,8 @@ impl<B: Backend> Deliverer<B> {
     pub(crate) fn new(guest: Guest, backend: B) -> Result<Self, NotAGuest> {
         let linked = Linked::new(guest).map_err(NotAGuest::OtherShape)?;
         let backend = Arc::new(Mutex::new(backend));
-        Ok(Self { linked, backend, instance: None, record: false })
+        let isolation = Isolation::default();
+        Ok(Self { linked, backend, instance: None, served: 0, record: false, isolation })
     }
 
     /// What stands behind the guest's store interface.
@@ -203,10 +229,13 @@ impl<B: Backend> Deliverer<B> {
     /// As [`Processor::deliver`], with a deadline that has started, or none: then the epoch ends it,
     /// and the store does not learn of it. The guest's output is the caller's to show.
     pub(crate) fn deliver(&mut self, event: &Event, deadline: Option<&Deadline>) -> Delivered {
-        let mut instance = match self.instance.take() {
-            Some(instance) => instance,
-            None => match Instance::start(&self.linked, &self.backend, deadline, RuleSet::all()) {
-                Ok(instance) => instance,
+        let instance = match &mut self.instance {
+            Some(kept) => kept,
+            none => match Instance::start(&self.linked, &self.backend, deadline, RuleSet::all()) {
+                Ok(fresh) => {
+                    self.served = 0;
+                    none.insert(fresh)
+                }
                 Err(Stillborn { fault, output }) => {
                     return Delivered { delivery: self.never_called(event, fault), output };
                 }
@@ -215,9 +244,14 @@ impl<B: Backend> Deliverer<B> {
         let mut called = instance.call(event, deadline, self.record);
         let output = std::mem::take(&mut called.left.output);
         let delivery = settle(event, called);
+        self.served += 1;
         let fault = |failure: &Failure| matches!(failure.reason, FailureReason::Fault(_));
-        if !delivery.answer.as_ref().is_err_and(fault) {
-            self.instance = Some(instance);
+        let retired = self.isolation == Isolation::Event
+            || self.served >= RETIRED_AFTER
+            || instance.memory_bytes() > self.linked.guest().engine.limits().memory_bytes / 2
+            || delivery.answer.as_ref().is_err_and(fault);
+        if retired {
+            self.instance = None;
         }
         Delivered { delivery, output }
     }

@@ -12,7 +12,7 @@ use process_once::contract::Stored;
 use process_once::engine::{Engine, Limits};
 use process_once::handle::Handle;
 use process_once::numbers::grouped;
-use process_once::processor::{FailureReason, Processor};
+use process_once::processor::{FailureReason, Isolation, Processor};
 use process_once::run::batch::{Batches, Connections, Options as BatchOptions, Running};
 use process_once::run::{Counts, Stop, consume, consume_in_batches};
 use process_once::source::jsonl::{
@@ -27,6 +27,9 @@ use super::{
     EXIT_COULD_NOT_START, EXIT_NO, EXIT_YES, Format, bundled_guest, files, log, print_result,
     signals,
 };
+
+/// How many instances live at once at most: one that speculates, and one in the plain way.
+const INSTANCES: u32 = 2;
 
 /// The version of the JSON form of the summary.
 const JSON_VERSION: u32 = 1;
@@ -78,6 +81,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "EVENTS", default_value_t = BatchOptions::default().queue,
           value_parser = in_range(BatchOptions::QUEUE))]
     queue: usize,
+    /// How long an instance of the guest lives: kept serves one event after another, event is fresh for
+    /// each
+    #[arg(long, value_enum, value_name = "LIFE", default_value_t = Life::Kept)]
+    isolation: Life,
     /// How long to wait for another process that writes the database, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 5_000,
           value_parser = clap::value_parser!(u64).range(0..=3_600_000))]
@@ -85,6 +92,22 @@ pub(super) struct Args {
     /// The form of the summary: text goes to standard error, json to standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+}
+
+/// How long an instance of the guest lives.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Life {
+    Kept,
+    Event,
+}
+
+impl From<Life> for Isolation {
+    fn from(life: Life) -> Self {
+        match life {
+            Life::Kept => Self::Kept,
+            Life::Event => Self::Event,
+        }
+    }
 }
 
 /// A run that is ready to begin: everything that can be wrong at the start has been looked at.
@@ -139,7 +162,11 @@ fn prepare(args: &Args, started: Instant) -> Result<Ready, CliError> {
     let transaction = Limits::default().transaction;
     let delivery = Duration::from_millis(args.deadline);
     let limits = Limits { delivery, transaction: transaction.min(delivery), ..Limits::default() };
-    let engine = Engine::new(limits).map_err(could_not_start)?;
+    let engine = match args.isolation {
+        Life::Kept => Engine::new(limits),
+        Life::Event => Engine::pooled(limits, INSTANCES),
+    };
+    let engine = engine.map_err(could_not_start)?;
     let guest = engine.load(guest).map_err(|error| {
         could_not_start(error)
             .advise("give a guest with --guest; `process-once inspect` tells more")
@@ -161,12 +188,14 @@ fn prepare(args: &Args, started: Instant) -> Result<Ready, CliError> {
     let trace = trace.transpose().map_err(could_not_start)?;
     let consumer = if args.batch == 1 {
         let processor = Processor::new(guest, store).map_err(could_not_start)?;
-        let handle = Handle::spawn(processor.record_calls(trace.is_some()))
+        let processor = processor.record_calls(trace.is_some()).isolate(args.isolation.into());
+        let handle = Handle::spawn(processor)
             .context("the thread that runs the guest cannot be started")
             .map_err(could_not_start)?;
         Consumer::Plain(handle)
     } else {
-        let running = Running { guest, record_calls: trace.is_some() };
+        let (record_calls, isolation) = (trace.is_some(), args.isolation.into());
+        let running = Running { guest, record_calls, isolation };
         Consumer::Batches(batches(args, &running, store).map_err(could_not_start)?)
     };
     let resumed_line = source.resumed().map(|offset| offset.line);

@@ -12,8 +12,8 @@ use super::store::{ErrorHandle, TxHandle};
 use super::trap::TooManyCalls;
 use super::wasi::Nothing;
 use crate::contract::{ErrorId, Model, RuleSet, Violation};
-use crate::deadline::Deadline;
-use crate::engine::MemoryLimiter;
+use crate::deadline::{Deadline, Expired};
+use crate::engine::{Clock, Engine, MemoryLimiter};
 use crate::event::{Alert, Event, MAX_MESSAGE_BYTES};
 use crate::store::{ErrorClass, StoreError};
 use crate::trace::{Answer, Call, CallRecord, Method};
@@ -31,6 +31,9 @@ pub(crate) struct Context<B: Backend> {
     pub(crate) limiter: MemoryLimiter,
     /// Until when the instance may run; without one the epoch's own deadline ends it.
     deadline: Option<Deadline>,
+    clock: Clock,
+    /// The epoch in which the deadline was looked at last.
+    looked_at: u64,
     /// The delivery under way; none during start-up.
     delivery: Option<Delivering<B::Tx>>,
     /// The first rule that was broken, in this delivery or in start-up.
@@ -67,7 +70,8 @@ pub(crate) struct Left {
 }
 
 impl<B: Backend> Context<B> {
-    pub(crate) fn new(store: Arc<Mutex<B>>, limiter: MemoryLimiter, rules: RuleSet) -> Self {
+    pub(crate) fn new(store: Arc<Mutex<B>>, engine: &Engine, rules: RuleSet) -> Self {
+        let limiter = MemoryLimiter::new(engine.limits().clone());
         Self {
             store,
             handles: Handles::new(limiter.handles()),
@@ -75,6 +79,8 @@ impl<B: Backend> Context<B> {
             calls_left: limiter.calls(),
             limiter,
             deadline: None,
+            clock: engine.clock.clone(),
+            looked_at: 0,
             delivery: None,
             violation: None,
             rules,
@@ -85,6 +91,7 @@ impl<B: Backend> Context<B> {
     /// Says until when the guest may run from now on.
     pub(crate) fn watch(&mut self, deadline: Option<&Deadline>) {
         self.deadline = deadline.cloned();
+        self.looked_at = self.clock.epoch();
     }
 
     /// Starts a delivery; the calls that follow belong to it.
@@ -280,7 +287,7 @@ impl<B: Backend> Context<B> {
         if self.delivery.is_none() {
             return Admission::Refused(refusal("nothing is being delivered"));
         }
-        match self.deadline.as_ref().map_or(Ok(()), Deadline::check) {
+        match self.look_at_deadline() {
             Ok(()) => Admission::Admitted,
             Err(expired) => Admission::Expired(expired.into()),
         }
@@ -301,7 +308,8 @@ impl<B: Backend> Context<B> {
             Asked::Altered(Call::SaveAlert(alert)) => tx.save_alert(alert).map(|()| None),
             Asked::Own(Method::Commit) => {
                 let committed = tx.commit();
-                outlived(self.deadline.as_ref(), committed).map(|()| None)
+                let in_time = self.look_at_deadline();
+                committed.and_then(|()| in_time.map_err(outlived)).map(|()| None)
             }
             _ => Err(refusal("it is no call on a transaction, or has no answer")),
         }
@@ -347,6 +355,17 @@ impl<B: Backend> Context<B> {
         }
     }
 
+    /// Whether the delivery may go on, as of this epoch; cancelled or not, as of now.
+    fn look_at_deadline(&mut self) -> Result<(), Expired> {
+        let Some(deadline) = &self.deadline else { return Ok(()) };
+        let epoch = self.clock.epoch();
+        if self.looked_at == epoch {
+            return deadline.check_cancelled();
+        }
+        self.looked_at = epoch;
+        deadline.check()
+    }
+
     /// Counts a call of the store interface against the budget.
     fn count_call(&mut self) -> wasmtime::Result<()> {
         match self.calls_left.checked_sub(1) {
@@ -384,13 +403,8 @@ fn refusal(why: &str) -> StoreError {
 
 /// A commit that was under way when its delivery ended is not believed, whatever it says: its
 /// caller has stopped listening, so its outcome is unknown.
-fn outlived(
-    deadline: Option<&Deadline>,
-    committed: Result<(), StoreError>,
-) -> Result<(), StoreError> {
-    let (Ok(()), Some(deadline)) = (&committed, deadline) else { return committed };
-    let Err(expired) = deadline.check() else { return committed };
+fn outlived(expired: Expired) -> StoreError {
     let what = format!("{expired} while the commit was under way");
     let cause = StoreError::from(expired);
-    Err(StoreError::from_driver(ErrorClass::OutcomeUnknown, None, what, cause))
+    StoreError::from_driver(ErrorClass::OutcomeUnknown, None, what, cause)
 }

@@ -51,7 +51,7 @@ pub use consumer::consume_in_batches;
 use self::release::Release;
 use self::worker::{Message, Worker};
 use crate::engine::{Guest, NotAGuest};
-use crate::processor::Deliverer;
+use crate::processor::{Deliverer, Isolation};
 use crate::source::Received;
 use crate::store::Store;
 
@@ -135,6 +135,8 @@ pub struct Running {
     pub guest: Guest,
     /// Whether the calls of each delivery are recorded.
     pub record_calls: bool,
+    /// How long an instance lives.
+    pub isolation: Isolation,
 }
 
 impl Batches {
@@ -156,8 +158,10 @@ impl Batches {
         let writer = writer::spawn(writer, releases_out.clone(), messages.clone())?;
         let mut speculative = Deliverer::new(running.guest.clone(), Default::default())?;
         speculative.record = running.record_calls;
+        speculative.isolation = running.isolation;
         let mut plain = Deliverer::new(running.guest.clone(), store)?;
         plain.record = running.record_calls;
+        plain.isolation = running.isolation;
         let worker = Worker::new(worker::Parts {
             inbox,
             room: Arc::clone(&room),

@@ -5,6 +5,7 @@ mod boundary;
 mod branches;
 mod deadlines;
 mod hostile;
+mod instances;
 mod loading;
 mod odd;
 mod redelivery;
