@@ -11,9 +11,9 @@ use crate::processor::Outcome;
 use crate::source::Received;
 use crate::trace::{Answer, Call, CallTrace};
 
-/// What a delivery costs to keep, beside its texts: its place in the batch and in the index, and
-/// what the allocator adds to each text. In bytes.
-const KEEPING: usize = 320;
+/// What a delivery costs to keep, beside its texts: its place in the batch and in the index, each with
+/// the room that growing leaves. In bytes.
+const KEEPING: usize = size_of::<Done>() * 3 / 2 + 16;
 
 /// What a recorded call costs to keep, beside its texts, in bytes.
 const CALL: usize = 128;

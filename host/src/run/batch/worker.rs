@@ -21,6 +21,10 @@ use crate::store::{ErrorClass, Store, StoreError};
 /// How many deliveries pass between two looks at a batch's age.
 const BETWEEN_LOOKS: usize = 64;
 
+/// Which part of a batch's bytes is worth a commit although more events are ready: a commit and the
+/// waking of two threads then cost less than a tenth of the rest.
+const WORTHWHILE: usize = 8;
+
 /// What the worker is told.
 #[derive(Debug)]
 pub(super) enum Message {
@@ -142,7 +146,8 @@ impl<D: Bulk, S: Store> Worker<D, S> {
     /// Whether the batch is to be handed over to a writer that is free.
     fn is_due(&self) -> bool {
         let idle = self.todo.is_empty() && self.arrived.is_empty();
-        !self.current.is_empty() && (idle || self.plain_is_next() || self.is_full() || GREEDY)
+        let worthwhile = self.current.bytes() >= self.parts.options.bytes / WORTHWHILE;
+        !self.current.is_empty() && (idle || worthwhile || self.plain_is_next() || self.is_full())
     }
 
     /// Whether the batch may not grow any more.
@@ -279,6 +284,3 @@ impl<D: Bulk, S: Store> Worker<D, S> {
         self.limit = self.limit.saturating_mul(2).min(self.parts.options.events);
     }
 }
-
-/// Whether a batch is handed over as soon as the writer is free, although more is ready.
-const GREEDY: bool = true;

@@ -25,12 +25,18 @@ const ROWS: usize = 64;
 /// The cache for look-ups, in KiB: the pages they need are few, and the system caches the file.
 const READER_CACHE: i64 = 1 << 10;
 
-/// What a writer of batches needs where ids follow each other.
-const FOLLOWING: Tuning = Tuning { cache: 8 << 10, checkpoint: 4_096 };
+/// For a writer in tables of our own making, where ids follow each other.
+///
+/// No foreign key is checked: an alert has but the one to its marker, which the same transaction has
+/// stored before it.
+const FOLLOWING: Tuning = Tuning { cache: 8 << 10, checkpoint: 4_096, foreign_keys: false };
 
 /// The same where ids are scattered over the tables: many pages are written again and again, and the
 /// longer they wait, the more writes of one page are taken over from the log at once.
-const SCATTERED: Tuning = Tuning { cache: 16 << 10, checkpoint: 16_384 };
+const SCATTERED: Tuning = Tuning { cache: 16 << 10, checkpoint: 16_384, ..FOLLOWING };
+
+/// For a writer in other tables: a trigger may do anything.
+const CAREFUL: Tuning = Tuning { foreign_keys: true, ..FOLLOWING };
 
 /// How a connection writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +45,37 @@ struct Tuning {
     cache: i64,
     /// After how many pages in the log they are taken over into the database.
     checkpoint: i64,
+    /// Whether foreign keys are checked.
+    foreign_keys: bool,
+}
+
+/// The order in which the rows of a batch are inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// Marker, then alert, in the order of delivery: someone may look at it.
+    Delivery,
+    /// As they are: the ids are sorted, and behind those that were stored last.
+    Following,
+    /// By id.
+    Scattered,
+}
+
+impl Order {
+    fn tuning(self) -> Tuning {
+        match self {
+            Self::Delivery => CAREFUL,
+            Self::Following => FOLLOWING,
+            Self::Scattered => SCATTERED,
+        }
+    }
+}
+
+/// What a writer has to know of a schema that was verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Schema {
+    version: i64,
+    /// Whether nobody can tell in which order rows are inserted.
+    order_is_free: bool,
 }
 
 static INSERT_MARKERS: LazyLock<String> = LazyLock::new(|| {
@@ -69,6 +106,8 @@ pub struct SqliteBulk {
     connection: Option<Connection>,
     /// How it was set up last.
     tuning: Option<Tuning>,
+    /// What was found out about the schema of this version.
+    schema: Option<Schema>,
     /// The largest id of the last batch: ids behind it are at the end of the tables.
     last_id: String,
 }
@@ -81,7 +120,7 @@ impl SqliteBulk {
     pub fn new(store: &Sqlite) -> Result<Self, StoreError> {
         let store = store.another();
         let connection = Some(store.reconnect()?);
-        Ok(Self { store, connection, tuning: None, last_id: String::new() })
+        Ok(Self { store, connection, tuning: None, schema: None, last_id: String::new() })
     }
 
     /// The connection, or a new one if the last had to be given up.
@@ -89,7 +128,7 @@ impl SqliteBulk {
         let connection = match self.connection.take() {
             Some(connection) => connection,
             None => {
-                self.tuning = None;
+                (self.tuning, self.schema) = (None, None);
                 self.store.reconnect()?
             }
         };
@@ -97,11 +136,37 @@ impl SqliteBulk {
     }
 
     /// Begins a transaction that writes, once no other connection does.
-    fn begin(&mut self) -> Result<&Connection, StoreError> {
+    ///
+    /// # Errors
+    /// There is none; one that had begun in another `schema` is undone.
+    fn begin(&mut self, schema: Schema) -> Result<&Connection, StoreError> {
         let patience = self.store.options.busy_timeout;
         let connection = self.connect()?;
         wait_for_lock(patience, &Deadline::endless(), || begin(connection))?;
-        Ok(connection)
+        if schema::version(connection).is_ok_and(|version| version == schema.version) {
+            return self.connect();
+        }
+        self.undo();
+        Err(StoreError::new(ErrorClass::Busy, "begin: another connection has changed the schema"))
+    }
+
+    /// Looks at the schema, if it has changed since the last look.
+    fn schema(&mut self) -> Result<Schema, StoreError> {
+        let failed = |error| store_error("reading the schema", error);
+        let version = schema::version(self.connect()?).map_err(failed)?;
+        if let Some(known) = self.schema {
+            if known.version == version {
+                return Ok(known);
+            }
+            // A new connection verifies the tables.
+            self.connection = None;
+        }
+        let connection = self.connect()?;
+        let schema = Schema {
+            version: schema::version(connection).map_err(failed)?,
+            order_is_free: schema::order_shows_nowhere(connection).map_err(failed)?,
+        };
+        Ok(*self.schema.insert(schema))
     }
 
     fn tune(&mut self, wanted: Tuning) -> Result<(), StoreError> {
@@ -109,10 +174,11 @@ impl SqliteBulk {
             return Ok(());
         }
         let connection = self.connect()?;
-        let Tuning { cache, checkpoint } = wanted;
+        let Tuning { cache, checkpoint, foreign_keys } = wanted;
         connection
             .pragma_update(None, "cache_size", -cache)
             .and_then(|()| connection.pragma_update(None, "wal_autocheckpoint", checkpoint))
+            .and_then(|()| connection.pragma_update(None, "foreign_keys", foreign_keys))
             .map_err(|error| store_error("setting the database up", error))?;
         self.tuning = Some(wanted);
         Ok(())
@@ -144,9 +210,15 @@ impl Bulk for SqliteBulk {
     fn apply(&mut self, pairs: &[&Alert]) -> Result<(), NotApplied> {
         let following = pairs.is_sorted_by(|a, b| a.source_event_id() < b.source_event_id())
             && pairs.first().is_none_or(|first| first.source_event_id() > self.last_id.as_str());
-        self.tune(if following { FOLLOWING } else { SCATTERED }).map_err(NotApplied::Failed)?;
-        let connection = self.begin().map_err(NotApplied::Failed)?;
-        if let Err(error) = insert(connection, pairs, following) {
+        let schema = self.schema().map_err(NotApplied::Failed)?;
+        let order = match (schema.order_is_free, following) {
+            (false, _) => Order::Delivery,
+            (true, true) => Order::Following,
+            (true, false) => Order::Scattered,
+        };
+        self.tune(order.tuning()).map_err(NotApplied::Failed)?;
+        let connection = self.begin(schema).map_err(NotApplied::Failed)?;
+        if let Err(error) = insert(connection, pairs, order) {
             self.undo();
             return Err(error);
         }
@@ -172,26 +244,25 @@ fn look_up(connection: &Connection, ids: &[&str]) -> rusqlite::Result<HashSet<St
     statement.query_map(params_from_iter(ids), |row| row.get(0))?.collect()
 }
 
-/// Inserts all rows of a transaction that has begun; `following` says that the ids are sorted, and
-/// behind those that were stored last.
-fn insert(connection: &Connection, pairs: &[&Alert], following: bool) -> Result<(), NotApplied> {
-    let failed = |error| NotApplied::Failed(store_error("storing a batch", error));
-    if !schema::order_shows_nowhere(connection).map_err(failed)? {
-        for pair in pairs {
-            insert_markers(connection, &[pair])?;
-            insert_alerts(connection, &[pair])?;
+/// Inserts all rows of a transaction that has begun.
+fn insert(connection: &Connection, pairs: &[&Alert], order: Order) -> Result<(), NotApplied> {
+    match order {
+        Order::Delivery => pairs.chunks(1).try_for_each(|pair| {
+            insert_markers(connection, pair)?;
+            insert_alerts(connection, pair)
+        }),
+        Order::Following => {
+            // A statement of many rows is the fastest where they go to one page, and slow where not.
+            pairs.chunks(ROWS).try_for_each(|chunk| insert_markers(connection, chunk))?;
+            pairs.chunks(ROWS).try_for_each(|chunk| insert_alerts(connection, chunk))
         }
-        return Ok(());
+        Order::Scattered => {
+            let mut sorted = pairs.to_vec();
+            sorted.sort_unstable_by(|a, b| a.source_event_id().cmp(b.source_event_id()));
+            sorted.chunks(1).try_for_each(|pair| insert_markers(connection, pair))?;
+            sorted.chunks(1).try_for_each(|pair| insert_alerts(connection, pair))
+        }
     }
-    if following {
-        // A statement of many rows is the fastest where they go to one page, and slow where not.
-        pairs.chunks(ROWS).try_for_each(|chunk| insert_markers(connection, chunk))?;
-        return pairs.chunks(ROWS).try_for_each(|chunk| insert_alerts(connection, chunk));
-    }
-    let mut sorted = pairs.to_vec();
-    sorted.sort_unstable_by(|a, b| a.source_event_id().cmp(b.source_event_id()));
-    sorted.chunks(1).try_for_each(|pair| insert_markers(connection, pair))?;
-    sorted.chunks(1).try_for_each(|pair| insert_alerts(connection, pair))
 }
 
 /// Inserts the markers of [`ROWS`] pairs at once, or of fewer one by one.

@@ -100,6 +100,11 @@ pub(super) fn is_marked(connection: &Connection, event_id: &str) -> Result<bool>
         .query_row([event_id], |row| row.get(0))
 }
 
+/// The version of the database's schema: another number whenever it changes.
+pub(super) fn version(connection: &Connection) -> Result<i64> {
+    connection.prepare_cached("PRAGMA schema_version")?.query_row([], |row| row.get(0))
+}
+
 /// Whether nobody can tell in which order a transaction's rows were inserted: the tables have no
 /// row ids, and no trigger sees the rows.
 pub(super) fn order_shows_nowhere(connection: &Connection) -> Result<bool> {
