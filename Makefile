@@ -3,7 +3,7 @@
 export CARGO_TARGET_DIR := $(CURDIR)/target
 PROGRAM := target/release/process-once
 
-.PHONY: help build guests test-guests run test mutants kill-matrix bench bench-short lint clean
+.PHONY: help build guests test-guests run test test-long mutants kill-matrix bench bench-short lint clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 20
@@ -24,6 +24,9 @@ run: build ## consumes the sample events into target/demo, which is made anew
 
 test: build test-guests ## runs all tests
 	cargo test --release
+
+test-long: build test-guests ## looks longer for what tells batches from single transactions: 100,000 random streams
+	STREAMS=100000 cargo test --release -p tests --test refinement random_streams_in_memory -- --nocapture
 
 mutants: build ## judges each mutant of the reference guest: a rule has to kill it (needs cargo-mutants)
 	@cargo run -q -p xtask -- mutants

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use process_once::deadline::Deadline;
@@ -23,6 +24,19 @@ pub trait Lab: Send + Sync + 'static {
 
     /// What is durably stored, found out without the store under test.
     fn stored(&self) -> Stored;
+}
+
+/// Shared by those that write and those that look.
+impl<L: Lab> Lab for Arc<L> {
+    type Store = L::Store;
+
+    fn open(&self, patience: Duration) -> L::Store {
+        self.as_ref().open(patience)
+    }
+
+    fn stored(&self) -> Stored {
+        self.as_ref().stored()
+    }
 }
 
 /// What a store holds, sorted.
@@ -65,8 +79,14 @@ impl Lab for MemoryLab {
     }
 
     fn stored(&self) -> Stored {
-        let alerts = self.0.alerts().iter().map(texts).collect();
-        Stored { markers: self.0.markers(), alerts }.sorted()
+        // Both at one moment: nothing is ever deleted.
+        loop {
+            let markers = self.0.markers();
+            let alerts = self.0.alerts().iter().map(texts).collect();
+            if markers == self.0.markers() {
+                return Stored { markers, alerts }.sorted();
+            }
+        }
     }
 }
 
@@ -140,6 +160,8 @@ impl Lab for SqliteLab {
 
     fn stored(&self) -> Stored {
         let connection = self.connection();
+        // Both at one moment.
+        connection.execute_batch("BEGIN").unwrap();
         let query = "SELECT event_id FROM processed_reading_events";
         let mut markers = connection.prepare(query).unwrap();
         let markers = markers.query_map([], |row| row.get(0)).unwrap();

@@ -20,10 +20,10 @@ pub(crate) fn reference(root: &Path) -> Result<()> {
     component::install(&built.join("process_once_guest.wasm"), &to, root)
 }
 
-/// Builds the tests' guests, right and wrong ones.
+/// Builds the tests' guests: right ones, wrong ones, and those that do as they are told.
 pub(crate) fn tests(root: &Path) -> Result<()> {
     let toolchain = Toolchain::find()?;
-    for kind in ["odd", "wrong"] {
+    for kind in ["odd", "scripted", "wrong"] {
         let sources = root.join("tests/guests").join(kind);
         let (std, no_std) = find(&sources)?;
         let package = format!("{kind}-guests");

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
 
   guests         builds the reference guest: target/components/process-once.wasm
-  test-guests    builds the tests' guests: target/components/tests/{odd,wrong}/NAME.wasm
+  test-guests    builds the tests' guests: target/components/tests/{odd,scripted,wrong}/NAME.wasm
   build-project DIR [TARGET_DIR]
                  builds a project outside this workspace, of a guest with std:
                  TARGET_DIR/wasm32-wasip2/release/NAME.wasm, where TARGET_DIR is DIR/target if not given

@@ -26,8 +26,8 @@ pub async fn consume_in_batches<S: Source>(
     let mut counts = Counts::default();
     let mut drain = pin!(drain);
     let mut draining = false;
-    // How fetching ended, once it has.
-    let mut fetched = None;
+    // How fetching ended, once it has, and how many events it gave.
+    let (mut fetched, mut sent) = (None, 0);
     let ended = loop {
         let fetching = fetched.is_none() && !draining;
         let next = async {
@@ -47,6 +47,8 @@ pub async fn consume_in_batches<S: Source>(
                         break Err(stop);
                     }
                 }
+                // The source failed behind what a drain has left over: the next run meets it.
+                None if counts.events() < sent => break Ok(()),
                 None => break fetched.unwrap_or(Ok(())),
             },
             next = next, if fetching => match next {
@@ -54,7 +56,10 @@ pub async fn consume_in_batches<S: Source>(
                     feed.end();
                     fetched = Some(Ok(()));
                 }
-                Ok(events) => feed.send(events),
+                Ok(events) => {
+                    sent += events.len() as u64;
+                    feed.send(events);
+                }
                 Err(error) => {
                     feed.end();
                     fetched = Some(Err(Stop::Source(error)));

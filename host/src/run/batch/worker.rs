@@ -176,7 +176,9 @@ impl<D: Bulk, S: Store> Worker<D, S> {
     fn speculate(&mut self) {
         let ids = self.todo.iter().map(|received| received.event.id());
         if self.overlay.look_up(&mut self.parts.reader, ids).is_err() {
-            // The plain way asks the database itself, and tells what it says.
+            // The plain way asks the database itself, and tells what it says. It has an instance of its
+            // own: no guest may see that there were two at a time.
+            self.parts.speculative.discard_instance();
             self.alone = true;
             return;
         }
