@@ -3,7 +3,7 @@
 export CARGO_TARGET_DIR := $(CURDIR)/target
 PROGRAM := target/release/process-once
 
-.PHONY: help build guests test-guests run test test-long mutants kill-matrix bench bench-short lint clean
+.PHONY: help build guests test-guests run test test-long mutants flaws kill-matrix bench bench-short lint clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 20
@@ -30,6 +30,9 @@ test-long: build test-guests ## looks longer for what tells batches from single 
 
 mutants: build ## judges each mutant of the reference guest: a rule has to kill it (needs cargo-mutants)
 	@cargo run -q -p xtask -- mutants
+
+flaws: test-guests ## breaks the engine of batches in many ways: the refinement tests have to catch each
+	@cargo run -q -p xtask -- flaws
 
 kill-matrix: test-guests ## writes tests/guests/README.md anew, from the headers of the wrong guests
 	WRITE_KILL_MATRIX=1 cargo test -q --release -p tests --test check -- matrix

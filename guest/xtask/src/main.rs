@@ -1,6 +1,7 @@
 //! What building guests needs beyond cargo: `cargo run -q -p xtask -- help`.
 
 mod component;
+mod flaws;
 mod guests;
 mod mutants;
 mod project;
@@ -18,7 +19,8 @@ const USAGE: &str = "usage: cargo run -q -p xtask -- COMMAND
   build-project DIR [TARGET_DIR]
                  builds a project outside this workspace, of a guest with std:
                  TARGET_DIR/wasm32-wasip2/release/NAME.wasm, where TARGET_DIR is DIR/target if not given
-  mutants        judges every mutant of the reference guest by target/release/process-once";
+  mutants        judges every mutant of the reference guest by target/release/process-once
+  flaws          breaks the engine of batches in many ways; the refinement tests have to catch each";
 
 fn main() -> ExitCode {
     match run() {
@@ -41,6 +43,7 @@ fn run() -> Result<()> {
         ["build-project", folder, target_dir] => {
             project::build(&root()?, Path::new(folder), Some(Path::new(target_dir)))
         }
+        ["flaws"] => flaws::catch_all(&root()?),
         ["mutants"] => mutants::judge_all(&root()?),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

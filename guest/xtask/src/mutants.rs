@@ -9,6 +9,8 @@ mod listed;
 mod ours;
 mod tree;
 
+pub(crate) use tree::copy_workspace;
+
 use std::fs;
 use std::path::Path;
 

@@ -33,8 +33,7 @@ impl Tree {
     /// Copies the workspace into its own `target`; what an earlier copy has built is kept.
     pub(super) fn copy(root: &Path, toolchain: Toolchain) -> Result<Self> {
         let to = root.join("target/mutants");
-        refresh(root, &to)
-            .with_context(|| format!("cannot copy the workspace to {}", to.display()))?;
+        copy_workspace(root, &to)?;
         Ok(Self { root: to, toolchain })
     }
 
@@ -56,6 +55,11 @@ impl Tree {
             None => bail!("cargo could not build the guest: {}", said.trim()),
         }
     }
+}
+
+/// Makes `to` a copy of the workspace; what an earlier copy has built is kept.
+pub(crate) fn copy_workspace(root: &Path, to: &Path) -> Result<()> {
+    refresh(root, to).with_context(|| format!("cannot copy the workspace to {}", to.display()))
 }
 
 /// The compiler's first error, if it is the guest that did not compile: a build may also fail for want of
