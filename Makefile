@@ -37,11 +37,11 @@ flaws: test-guests ## breaks the engine of batches in many ways: the refinement 
 kill-matrix: test-guests ## writes tests/guests/README.md anew, from the headers of the wrong guests
 	WRITE_KILL_MATRIX=1 cargo test -q --release -p tests --test check -- matrix
 
-bench: build ## measures a run beside a bare loop, and the judge
-	cargo bench -q -p process-once --bench run --bench check
+bench: build ## measures a run beside bare loops, a call of the guest, and the judge
+	cargo bench -q -p process-once --bench run --bench call --bench check
 
 bench-short: build ## shows that the benches run
-	cargo bench -q -p process-once --bench run --bench check -- --short
+	cargo bench -q -p process-once --bench run --bench call --bench check -- --short
 
 lint: ## checks formatting, lints and documentation, all without a warning
 	cargo fmt --all --check

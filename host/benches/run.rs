@@ -1,7 +1,7 @@
-//! `run`, one transaction per event, beside a bare loop that does the same SQL: `make bench`.
+//! `run` beside bare loops that do the same SQL: `make bench`.
 //!
-//! Both read the same file on the same disk, in turns, each on a new database. The program's figure
-//! is its own (`--format json`), from the first fetch to the last acknowledgement; the loop's is the
+//! All read the same file on the same disk, in turns, each on a new database. The program's figure
+//! is its own (`--format json`), from the first fetch to the last acknowledgement; a loop's is the
 //! time of the loop. What is compared is the ratio within one round, for disks and neighbours have
 //! moods. `make bench-short` only shows that the bench runs.
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on has nothing to say")]
@@ -15,42 +15,103 @@ use std::time::Instant;
 use rusqlite::{Connection, TransactionBehavior};
 use serde::Deserialize;
 
-/// Events and rounds of a whole bench, and of one that only shows that it runs.
-const WHOLE: (u32, usize) = (10_000, 7);
-const SHORT: (u32, usize) = (100, 1);
+/// Events of the large streams, events where each has a transaction of its own, and rounds.
+const WHOLE: (u32, u32, usize) = (1_000_000, 5_000, 5);
+/// The same where it is only to be shown that the bench runs.
+const SHORT: (u32, u32, usize) = (5_000, 100, 1);
+
+/// How many events share a transaction of a bare loop that batches.
+const BATCHES: [u32; 2] = [4_096, 16_384];
+
+/// Makes the random ids: the same in every run.
+const SEED: u64 = 7;
 
 fn main() {
     let short = std::env::args().any(|argument| argument == "--short");
-    let (events, rounds) = if short { SHORT } else { WHOLE };
+    let (many, few, rounds) = if short { SHORT } else { WHOLE };
     // Below target/: a temporary folder is often in memory, where a sync costs nothing.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let folder = folder.path();
-    let stream = folder.join("events.jsonl");
-    write_events(&stream, events);
-
-    println!("{events} events, {rounds} rounds, one transaction per event, synchronous=FULL");
+    println!("{rounds} rounds, synchronous=FULL");
     println!("fsync of 4 KiB, median: {:.3} ms", 1e3 * fsync_seconds(&folder.join("fsync")));
-    let (mut loops, mut runs, mut firsts, mut ratios) = (vec![], vec![], vec![], vec![]);
-    for round in 0..rounds {
-        let bare = bare_loop(&stream, &folder.join(format!("bare-{round}.db")));
-        let (run, first) = run_program(&stream, &folder.join(format!("run-{round}.db")));
-        loops.push(bare / f64::from(events));
-        runs.push(run / f64::from(events));
-        firsts.push(first);
-        ratios.push(run / bare);
+
+    let stream = folder.join("few.jsonl");
+    write_events(&stream, few, Ids::Sequential);
+    println!("\none transaction per event, {few} events");
+    let mut single = Rounds::default();
+    for _ in 0..rounds {
+        single.add("bare loop", few, bare_loop(&stream, &folder.join("bare.db"), 1));
+        single.add(
+            "run --batch 1",
+            few,
+            run_program(&stream, &folder.join("run.db"), &["--batch", "1"]),
+        );
     }
-    println!("bare loop, per event:              {:8.1} us", 1e6 * median(&mut loops));
-    println!("run, per event:                    {:8.1} us", 1e6 * median(&mut runs));
-    println!("run / bare loop, median of rounds: {:8.3}", median(&mut ratios));
-    println!("start to first event, not cached:  {:8.1} ms", 1e3 * median(&mut firsts));
+    single.print();
+
+    for ids in [Ids::Sequential, Ids::Random] {
+        let stream = folder.join("many.jsonl");
+        write_events(&stream, many, ids);
+        println!("\n{many} events, {ids:?} ids");
+        let mut shared = Rounds::default();
+        for _ in 0..rounds {
+            shared.add("run", many, run_program(&stream, &folder.join("run.db"), &[]));
+            for batch in BATCHES {
+                let bare = bare_loop(&stream, &folder.join("bare.db"), batch);
+                shared.add(&format!("bare loop, {batch} a transaction"), many, bare);
+            }
+        }
+        shared.print();
+        let run = median(&mut shared.0[0].1.clone());
+        let plain = median(&mut single.0[0].1.clone());
+        println!("  run / one transaction per event:        {:8.1}", run / plain);
+    }
 }
 
-fn write_events(path: &Path, events: u32) {
+/// What was measured, round after round, in events a second; the first is what the others are compared
+/// with.
+#[derive(Default)]
+struct Rounds(Vec<(String, Vec<f64>)>);
+
+impl Rounds {
+    fn add(&mut self, name: &str, events: u32, seconds: f64) {
+        let rate = f64::from(events) / seconds;
+        match self.0.iter_mut().find(|(known, _)| known == name) {
+            Some((_, rates)) => rates.push(rate),
+            None => self.0.push((name.to_owned(), vec![rate])),
+        }
+    }
+
+    fn print(&self) {
+        let Some((first, base)) = self.0.first() else { return };
+        for (name, rates) in &self.0 {
+            println!("  {name:<32} {:12.0} events/s", median(&mut rates.clone()));
+        }
+        for (name, rates) in self.0.iter().skip(1) {
+            let mut ratios: Vec<f64> = base.iter().zip(rates).map(|(a, b)| a / b).collect();
+            println!("  {first} / {name}: {:.2} (median of rounds)", median(&mut ratios));
+        }
+    }
+}
+
+/// How the ids of a stream are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ids {
+    Sequential,
+    Random,
+}
+
+fn write_events(path: &Path, events: u32, ids: Ids) {
     let mut file = std::io::BufWriter::new(File::create(path).unwrap());
+    let mut random = fastrand::Rng::with_seed(SEED);
     for number in 0..events {
+        let id = match ids {
+            Ids::Sequential => format!("reading-{number:08}"),
+            Ids::Random => format!("{:032x}", random.u128(..)),
+        };
         writeln!(
             file,
-            r#"{{"source_event_id":"reading-{number:08}","device_id":"sensor-{}","message":"temperature {}.5 above limit"}}"#,
+            r#"{{"source_event_id":"{id}","device_id":"sensor-{}","message":"temperature {}.5 above limit"}}"#,
             number % 17,
             20 + number % 60,
         )
@@ -80,9 +141,9 @@ struct Line {
     message: String,
 }
 
-/// What one would write without process-once: the same statements, one transaction per event.
-fn bare_loop(events: &Path, database: &Path) -> f64 {
-    let mut connection = Connection::open(database).unwrap();
+/// What one would write without process-once: the same statements, so many events a transaction.
+fn bare_loop(events: &Path, database: &Path, batch: u32) -> f64 {
+    let connection = Connection::open(database).unwrap();
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
@@ -96,41 +157,54 @@ fn bare_loop(events: &Path, database: &Path) -> f64 {
         )
         .unwrap();
     let began = Instant::now();
-    for line in BufReader::new(File::open(events).unwrap()).lines() {
-        let line: Line = serde_json::from_str(&line.unwrap()).unwrap();
-        let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
-        let marked = tx
-            .prepare_cached(
-                "INSERT INTO processed_reading_events VALUES (?1) ON CONFLICT (event_id) DO NOTHING",
-            )
-            .unwrap()
-            .execute([&line.source_event_id])
-            .unwrap();
-        if marked == 1 {
-            tx.prepare_cached("INSERT INTO alerts VALUES (?1, ?2, ?3)")
-                .unwrap()
-                .execute([&line.source_event_id, &line.device_id, &line.message])
-                .unwrap();
-            tx.commit().unwrap();
+    let mut lines = BufReader::new(File::open(events).unwrap()).lines().peekable();
+    while lines.peek().is_some() {
+        let behavior = TransactionBehavior::Immediate;
+        let tx = rusqlite::Transaction::new_unchecked(&connection, behavior).unwrap();
+        for line in lines.by_ref().take(batch as usize) {
+            apply(&tx, &serde_json::from_str(&line.unwrap()).unwrap());
         }
+        tx.commit().unwrap();
     }
-    began.elapsed().as_secs_f64()
+    let seconds = began.elapsed().as_secs_f64();
+    drop(connection);
+    fs::remove_file(database).unwrap();
+    seconds
 }
 
-/// The program's own seconds, and those from its start to its first event.
-fn run_program(events: &Path, database: &Path) -> (f64, f64) {
+fn apply(connection: &Connection, line: &Line) {
+    let marked = connection
+        .prepare_cached(
+            "INSERT INTO processed_reading_events VALUES (?1) ON CONFLICT (event_id) DO NOTHING",
+        )
+        .unwrap()
+        .execute([&line.source_event_id])
+        .unwrap();
+    if marked == 1 {
+        connection
+            .prepare_cached("INSERT INTO alerts VALUES (?1, ?2, ?3)")
+            .unwrap()
+            .execute([&line.source_event_id, &line.device_id, &line.message])
+            .unwrap();
+    }
+}
+
+/// The program's own seconds.
+fn run_program(events: &Path, database: &Path, options: &[&str]) -> f64 {
     let checkpoint = database.with_extension("checkpoint");
     let output = Command::new(env!("CARGO_BIN_EXE_process-once"))
         .args(["run", "--format", "json", "--guest"])
         .arg(guest())
         .args([Path::new("--events"), events, Path::new("--database"), database])
         .args([Path::new("--checkpoint"), &checkpoint])
+        .args(options)
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     fs::remove_file(database).unwrap();
-    (summary["seconds"].as_f64().unwrap(), summary["first_event_seconds"].as_f64().unwrap())
+    fs::remove_file(checkpoint).unwrap();
+    summary["seconds"].as_f64().unwrap()
 }
 
 /// The reference guest, where `make guests` leaves it: beside the program's folder.
