@@ -172,6 +172,19 @@ pub fn catches_sigterm(child: &Child) -> bool {
     u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << (sigterm - 1)) != 0
 }
 
+/// How much a program's thread of that name has computed, in the kernel's ticks of 10 ms.
+#[must_use]
+pub fn ticks(child: &Child, thread: &str) -> u64 {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten();
+    let stats = threads.flatten().map(|thread| std::fs::read_to_string(thread.path().join("stat")));
+    let name = format!("({thread}) ");
+    // A thread may have ended since.
+    let stat = stats.flatten().find(|stat| stat.contains(&name)).unwrap_or_default();
+    let rest = stat.split_once(&name).map_or("", |(_, rest)| rest);
+    // The fields behind the name begin with the third; the fourteenth is the time in user mode.
+    rest.split(' ').nth(11).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
+}
+
 /// The events of the samples.
 #[must_use]
 pub fn samples() -> PathBuf {

@@ -5,7 +5,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
+use process_once::store::SqliteBulk;
 use tests::stores::{LONG, Lab, SqliteLab, Stored, alert, deliver};
 
 fn contender(program: impl AsRef<Path>, arguments: &[&str]) -> Command {
@@ -141,4 +145,22 @@ fn the_unprivileged_process_opens_what_it_may_write() {
     set_mode(lab.folder(), 0o777);
     assert_eq!(open_unprivileged(&lab), "opened\n");
     assert_eq!(deliver(&mut lab.open(LONG), &alert("e")), Ok(true));
+}
+
+/// Two runs that were started at once: the connections for batches were opened without waiting, and the
+/// second run could not start while the first one wrote.
+#[test]
+fn a_connection_for_batches_waits_for_another_writer() {
+    let lab = SqliteLab::new();
+    let store = lab.open(LONG);
+    let other = lab.connection();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (opened, answer) = mpsc::channel();
+    let waiting = thread::spawn(move || opened.send(SqliteBulk::new(&store).map(|_| ())));
+    // Whoever does not wait has answered by then.
+    let early = answer.recv_timeout(Duration::from_millis(50));
+    assert!(early.is_err(), "it did not wait: {early:?}");
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(answer.recv().unwrap(), Ok(()));
+    waiting.join().unwrap().unwrap();
 }

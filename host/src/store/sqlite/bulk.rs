@@ -119,7 +119,7 @@ impl SqliteBulk {
     /// It cannot be opened again.
     pub fn new(store: &Sqlite) -> Result<Self, StoreError> {
         let store = store.another();
-        let connection = Some(store.reconnect()?);
+        let connection = Some(open(&store)?);
         Ok(Self { store, connection, tuning: None, schema: None, last_id: String::new() })
     }
 
@@ -129,7 +129,7 @@ impl SqliteBulk {
             Some(connection) => connection,
             None => {
                 (self.tuning, self.schema) = (None, None);
-                self.store.reconnect()?
+                open(&self.store)?
             }
         };
         Ok(self.connection.insert(connection))
@@ -234,6 +234,11 @@ impl Bulk for SqliteBulk {
         }
         Ok(())
     }
+}
+
+/// A new connection, once no other one is in the way.
+fn open(store: &Sqlite) -> Result<Connection, StoreError> {
+    wait_for_lock(store.options.busy_timeout, &Deadline::endless(), || store.reconnect())
 }
 
 /// Which of at most [`ROWS`] ids have a marker.
