@@ -5,10 +5,10 @@
 //! that none is lost when the source changes.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::mutants::copy_workspace;
 
@@ -18,8 +18,8 @@ const ENGINE: &str = "host/src/run/batch";
 /// What is enough random streams: the same for each flaw, on top of all other refinement tests.
 const STREAMS: &str = "300";
 
-/// How long the tests may take before they are taken to hang, in seconds; whole ones take a quarter.
-const PATIENCE: &str = "120";
+/// How long compiling or testing may take before it is taken to hang, in seconds; neither takes a tenth.
+const PATIENCE: &str = "300";
 
 /// The invariant that is broken, the file, and what is put in whose place.
 const FLAWS: [(&str, &str, &str, &str); 12] = [
@@ -71,7 +71,7 @@ const FLAWS: [(&str, &str, &str, &str); 12] = [
         "worker.rs",
         "            Err(_) => {
                 // Its",
-        "            Err(failure) if free_to_report(&self.current, self.in_flight.is_none()) => {
+        "            Err(failure) if self.current.is_empty() && self.in_flight.is_none() => {
                 let visible = Visible::new(delivery.trace, output);
                 let received = Box::new(received);
                 let failed = Release::Failed { received, failure, visible };
@@ -122,13 +122,6 @@ const FLAWS: [(&str, &str, &str, &str); 12] = [
     ),
 ];
 
-/// What the flaw that reports from speculation needs beside its place.
-const HELPER: &str = "
-fn free_to_report(current: &Batch, free: bool) -> bool {
-    free && current.is_empty()
-}
-";
-
 /// Makes each flaw, and fails unless each is caught.
 pub(crate) fn catch_all(root: &Path) -> Result<()> {
     let copy = root.join("target/flaws");
@@ -155,30 +148,26 @@ pub(crate) fn catch_all(root: &Path) -> Result<()> {
 
 fn break_source(source: &str, from: &str, to: &str) -> Result<String> {
     ensure!(source.matches(from).count() == 1, "`{from}` does not stand there once");
-    let helper = if to.contains("free_to_report") { HELPER } else { "" };
-    Ok(source.replace(from, to) + helper)
+    Ok(source.replace(from, to))
 }
 
 /// Whether the refinement tests fail in the copy.
-fn catch(root: &Path, copy: &PathBuf) -> Result<bool> {
-    let test = |arguments: &[&str]| -> Result<Option<i32>> {
-        let mut cargo = Command::new("timeout");
-        cargo.args(arguments).args(["cargo", "test", "--release", "-q", "-p", "tests"]);
-        // Only what is broken is compiled for each, so it is compiled fast.
-        cargo.args(["--config", "profile.release.package.process-once.opt-level=0"]);
-        cargo.args(["--test", "refinement"]).current_dir(copy);
-        cargo.env("CARGO_TARGET_DIR", root.join("target"));
-        cargo.env("SEED", "1").env("STREAMS", STREAMS).env_remove("CARGO_MANIFEST_DIR");
-        if arguments[0] == "0" {
-            cargo.arg("--no-run");
-        }
-        Ok(cargo.output().context("cannot run cargo")?.status.code())
-    };
-    match test(&["0"])? {
-        Some(0) => {}
-        code => bail!("it does not compile: cargo ended with {code:?}"),
-    }
-    Ok(test(&[PATIENCE])? != Some(0))
+fn catch(root: &Path, copy: &Path) -> Result<bool> {
+    let compiled = refinement(root, copy, &["--no-run"])?;
+    ensure!(compiled == Some(0), "it does not compile: cargo ended with {compiled:?}");
+    Ok(refinement(root, copy, &[])? != Some(0))
+}
+
+/// How cargo ends on the refinement tests in the copy.
+fn refinement(root: &Path, copy: &Path, more: &[&str]) -> Result<Option<i32>> {
+    let mut cargo = Command::new("timeout");
+    cargo.args([PATIENCE, "cargo", "test", "--release", "-q", "-p", "tests"]);
+    // Only what is broken is compiled for each, so it is compiled fast.
+    cargo.args(["--config", "profile.release.package.process-once.opt-level=0"]);
+    cargo.args(["--test", "refinement"]).args(more).current_dir(copy);
+    cargo.env("CARGO_TARGET_DIR", root.join("target"));
+    cargo.env("SEED", "1").env("STREAMS", STREAMS);
+    Ok(cargo.output().context("cannot run cargo")?.status.code())
 }
 
 #[cfg(test)]

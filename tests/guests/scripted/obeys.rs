@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use process_once_sdk::{Alert, Error, Outcome, store};
+use wrong_guests::apply;
 
 process_once_sdk::export!(process_once);
 
@@ -56,21 +57,6 @@ fn process_once(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
         "alter" => apply(event_id, &Alert { message: String::new(), ..alert.clone() }),
         _ => apply(event_id, alert),
     }
-}
-
-fn apply(event_id: &str, alert: &Alert) -> Result<Outcome, Error> {
-    let tx = store::begin()?;
-    let undo = |error| {
-        tx.rollback();
-        error
-    };
-    if !tx.try_mark(event_id).map_err(undo)? {
-        tx.rollback();
-        return Ok(Outcome::AlreadyApplied);
-    }
-    tx.save_alert(alert).map_err(undo)?;
-    tx.commit().map_err(undo)?;
-    Ok(Outcome::Applied)
 }
 
 fn idle() -> ! {

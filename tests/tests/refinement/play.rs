@@ -7,11 +7,10 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use process_once::engine::Guest;
 use process_once::handle::Handle;
-use process_once::processor::{Isolation, Processor};
+use process_once::processor::{Failure, Isolation, Outcome, Processor};
 use process_once::run::batch::{Batches, Connections, Options, Running};
 use process_once::run::{Counts, Seen, Stop, consume, consume_in_batches};
 use process_once::source::{Received, Source};
@@ -132,12 +131,7 @@ async fn consume_all<L: BulkLab>(
         }
         Way::Batches { events, queue, .. } => {
             let (reader, writer) = (Shaky::new(troubles), Shaky::new(troubles));
-            let options = Options {
-                events,
-                queue,
-                age: LONG.min(Duration::from_secs(60)),
-                ..Options::default()
-            };
+            let options = Options { events, queue, age: LONG, ..Options::default() };
             let running =
                 Running { guest: guest.clone(), record_calls: true, isolation: Isolation::Kept };
             let connections = Connections { reader, writer, store };
@@ -148,15 +142,19 @@ async fn consume_all<L: BulkLab>(
 }
 
 fn shown(seen: &Seen<'_>) -> Observed {
-    let answer = match &seen.answer {
-        Ok(outcome) => outcome.name().to_owned(),
-        Err(failure) => format!("{failure} ({:?})", failure.stored),
-    };
     Observed::Delivered {
         event: index(seen.received.offset.line),
         failed: seen.answer.is_err(),
-        answer,
+        answer: text(seen.answer),
         trace: seen.trace.unwrap().to_string(),
+    }
+}
+
+/// An answer as it is compared.
+pub(crate) fn text(answer: Result<Outcome, &Failure>) -> String {
+    match answer {
+        Ok(outcome) => outcome.name().to_owned(),
+        Err(failure) => format!("{failure} ({:?})", failure.stored),
     }
 }
 

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use tests::stores::SqliteLab;
 
-use crate::batches;
-use crate::check;
 use crate::plan::Plan;
-use crate::play::Ended;
+use crate::play::{Ended, play};
+use crate::{GUEST, batches, check};
 
 /// Not in the order of their ids.
 const EVENTS: [(u8, &str); 8] = [
@@ -90,14 +89,10 @@ fn an_alert_that_the_database_refuses_stops_the_run_at_its_event_in_every_positi
                 ],
                 batches(size),
             );
-            let history = play(&lab, &plan);
+            let history = play(&lab, &GUEST, &plan);
             assert_eq!(history.ended, Ended::Failed { event: position }, "batches of {size}");
             assert_eq!(history.counts.applied, position as u64);
             assert_eq!(rows(&lab, "SELECT source_event_id FROM alerts").len(), position);
         }
     }
-}
-
-fn play(lab: &Arc<SqliteLab>, plan: &Plan) -> crate::play::History {
-    crate::play::play(lab, &crate::GUEST, plan)
 }

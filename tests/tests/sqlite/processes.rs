@@ -156,7 +156,7 @@ fn a_connection_for_batches_waits_for_another_writer() {
     let other = lab.connection();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (opened, answer) = mpsc::channel();
-    let waiting = thread::spawn(move || opened.send(SqliteBulk::new(&store).map(|_| ())));
+    let waiting = thread::spawn(move || opened.send(SqliteBulk::new(&store).map(drop)));
     // Whoever does not wait has answered by then.
     let early = answer.recv_timeout(Duration::from_millis(50));
     assert!(early.is_err(), "it did not wait: {early:?}");
